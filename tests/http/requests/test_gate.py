@@ -188,14 +188,6 @@ def principal_of(house, **wish):
     return key
 
 
-def test_a_known_key_expires_on_time(house, check_problem):
-    key = principal_of(house, expires_at=house.clock() + timedelta(seconds=5))
-    house.clock.forward(seconds=4)
-    assert house.ask("GET", NOTES, key).status_code == 200
-    house.clock.forward(seconds=1)
-    check_problem(house.ask("GET", NOTES, key), problem.API_KEY_EXPIRED)
-
-
 def test_a_known_key_is_locked_out_with_its_address(house, check_problem):
     key = principal_of(house)
     for _ in range(5):
@@ -229,22 +221,6 @@ def test_a_known_key_with_a_list_of_addresses_is_asked_for_its_own_every_time(ho
         answer = house.ask("GET", NOTES, key, client=("203.0.113.9", 1))
         assert answer.status_code == 200
     check_problem(house.ask("GET", NOTES, key, client=("203.0.113.8", 1)), problem.IP_NOT_ALLOWED)
-
-
-def test_a_refused_request_of_a_known_key_is_counted_nowhere(house, check_problem):
-    key = principal_of(house, per_minute=2)
-    assert house.ask("GET", NOTES, key).status_code == 200
-    for _ in range(3):
-        over = house.ask("GET", NOTES, key)
-        check_problem(over, problem.RATE_LIMITED)
-        assert over.headers["x-ratelimit-remaining-day"] == "49998"
-
-
-def test_a_plan_that_changed_is_seen_by_a_known_key(house, check_problem):
-    key = principal_of(house)
-    house.system(lambda ctx: _end_plans(ctx, key))
-    house.ticks += 1.1
-    check_problem(house.ask("GET", NOTES, key), problem.PLAN_INELIGIBLE)
 
 
 # -- a key that is refused again ---------------------------------------------------------------

@@ -220,20 +220,21 @@ class House:
         )
         self.fetcher = Fetcher(exceptions=LOOPBACK, limits=LIMITS)
 
-    async def sources(self) -> list[Source]:
-        rows = await self.service.read(
-            SYSTEM, lambda ctx: ctx.tx.documents.scan(SOURCES, limit=1_000)
+    async def rows(self, collection: Any, tenant: str = SYSTEM) -> list[Any]:
+        """All rows of a collection, by their ids."""
+        page = await self.service.read(
+            tenant, lambda ctx: ctx.tx.documents.scan(collection, limit=100_000)
         )
-        return [SOURCES.decode(row.raw) for row in rows.rows]
+        return [collection.decode(row.raw) for row in page.rows]
+
+    async def sources(self) -> list[Source]:
+        return await self.rows(SOURCES)
 
     async def source(self, id_: str) -> Source:
         return next(source for source in await self.sources() if source.id == id_)
 
     async def news(self) -> list[NewsItem]:
-        rows = await self.service.read(
-            SYSTEM, lambda ctx: ctx.tx.documents.scan(NEWS, limit=100_000)
-        )
-        return [NEWS.decode(row.raw) for row in rows.rows]
+        return await self.rows(NEWS)
 
     async def row_counts(self) -> dict[str, int]:
         """How much is stored of everything that a document brings, and told of it."""

@@ -146,10 +146,7 @@ class Office:
         await self.service.write(place[0], own)
 
     async def rows(self, collection: Any, tenant: str) -> list[Any]:
-        rows = await self.service.read(
-            tenant, lambda ctx: ctx.tx.documents.scan(collection, limit=1_000)
-        )
-        return [collection.decode(row.raw) for row in rows.rows]
+        return list(await self.house.rows(collection, tenant))
 
     async def runs(self, tenant: str) -> list[AutomationRun]:
         return await self.rows(RUNS, tenant)

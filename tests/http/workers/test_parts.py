@@ -52,19 +52,12 @@ def catalogue(numbers: Sequence[int], day: int) -> bytes:
     return json.dumps(head | {"count": len(entries), "vulnerabilities": entries}).encode()
 
 
-async def rows_of(house: Any, collection: Any) -> list[Any]:
-    page = await house.service.read(
-        SYSTEM, lambda ctx: ctx.tx.documents.scan(collection, limit=9_999)
-    )
-    return [collection.decode(row.raw) for row in page.rows]
-
-
 async def state(house: Any) -> tuple[Any, ...]:
     """What is stored, without when; and how many changes were told."""
     events = {
-        event.id: (event.title, len(event.sources)) for event in await rows_of(house, OSINT_EVENTS)
+        event.id: (event.title, len(event.sources)) for event in await house.rows(OSINT_EVENTS)
     }
-    claims = {claim.id: (claim.row, claim.said) for claim in await rows_of(house, CONTRIBUTIONS)}
+    claims = {claim.id: (claim.row, claim.said) for claim in await house.rows(CONTRIBUTIONS)}
     changes = await house.service.read(
         SYSTEM, lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=99_999)
     )
@@ -136,7 +129,7 @@ async def test_what_is_asked_of_a_source_while_it_is_read_is_not_forgotten(
     assert (outcome.source.name, outcome.source.digest) == ("Renamed", None)
     again = await pull(house.service, outcome.source, house.fetcher)
     assert (again.status, again.run.updated) == ("taken", ROWS)
-    assert {event.sources[0].name for event in await rows_of(house, OSINT_EVENTS)} == {"Renamed"}
+    assert {event.sources[0].name for event in await house.rows(OSINT_EVENTS)} == {"Renamed"}
 
 
 async def test_a_source_that_is_removed_while_it_is_read_gets_no_more(
@@ -167,7 +160,7 @@ async def test_two_sources_that_are_read_at_once_both_stand_behind_their_rows(
     await asyncio.gather(
         *(pull(any_house.service, source, any_house.fetcher) for source in sources)
     )
-    events = await rows_of(any_house, OSINT_EVENTS)
+    events = await any_house.rows(OSINT_EVENTS)
     assert len(events) == 40
     assert {tuple(sorted(ref.id for ref in event.sources)) for event in events} == {
         tuple(sorted(source.id for source in sources))

@@ -15,7 +15,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.ports import Overloaded, StorageUnavailable
 from svc_core.reports.model import FACETS, REPORTS, ReportRow
 from svc_core.reports.profiles import operations as profiles
-from svc_core.reports.profiles.model import DUE, Due, ProfileInput
+from svc_core.reports.profiles.model import DUE, ProfileInput
 from svc_http.service.workers import schedules as schedule
 from svc_http.service.workers.report_runs import make_report
 from svc_http.service.workers.schedules import SETTLING, run_due, schedule_loop
@@ -40,14 +40,17 @@ async def taken_in(house: Any, publisher: Any, body: bytes) -> None:
     await pull(house.service, source, house.fetcher)
 
 
-async def reports(house: Any, tenant: str = TENANT) -> list[ReportRow]:
-    page = await house.service.read(tenant, lambda ctx: ctx.tx.documents.scan(REPORTS, limit=1_000))
-    return [REPORTS.decode(row.raw) for row in page.rows]
+async def reports(house: Any) -> list[ReportRow]:
+    return list(await house.rows(REPORTS, TENANT))
 
 
-async def due(house: Any, profile_id: str, tenant: str = TENANT) -> Due:
-    document = await house.service.read(tenant, lambda ctx: ctx.load(DUE, profile_id))
-    return DUE.decode(document.raw)
+async def due(house: Any, profile_id: str) -> Any:
+    return await house.service.read(TENANT, lambda ctx: ctx.value(DUE, profile_id))
+
+
+async def titles_of(house: Any, report: ReportRow) -> list[str]:
+    facets = await house.service.read(TENANT, lambda ctx: ctx.value(FACETS, report.id))
+    return [source.title for source in facets.sources]
 
 
 async def come_due(house: Any, profile_id: str) -> Any:
@@ -107,10 +110,7 @@ async def test_each_report_covers_what_came_since_the_one_before(
         await taken_in(any_house, publisher, feed(*titles[:number]))
         at = await come_due(any_house, id_)
         (report,) = await run_due(any_house.service)
-        document = await any_house.service.read(
-            TENANT, lambda ctx, m=report: ctx.load(FACETS, m.id)
-        )
-        citations.append([source.title for source in FACETS.decode(document.raw).sources])
+        citations.append(await titles_of(any_house, report))
     assert citations == [titles[:1], titles[1:]]
     assert report.period.start == at - timedelta(hours=1)
 
@@ -151,7 +151,7 @@ async def test_workspaces_are_served_apart(any_house: Any) -> None:
     await come_due(any_house, ids[TENANT])
     assert len(await run_due(any_house.service)) == 3
     for tenant in tenants:
-        assert [row.profile_id for row in await reports(any_house, tenant)] == [ids[tenant]]
+        assert [row.profile_id for row in await any_house.rows(REPORTS, tenant)] == [ids[tenant]]
 
 
 @pytest.mark.parametrize("is_read", [True, False])
@@ -273,9 +273,7 @@ async def test_a_report_is_made_by_hand_for_a_named_period(
     start, end = now - timedelta(minutes=150), now - timedelta(minutes=90)
     report = await make_report(any_house.service, TENANT, id_, start=start, end=end)
     assert (report.period.start, report.period.end) == (start, end)
-    document = await any_house.service.read(TENANT, lambda ctx: ctx.load(FACETS, report.id))
-    titles = [source.title for source in FACETS.decode(document.raw).sources]
-    assert titles == ["Cranes sold to Malta"]
+    assert await titles_of(any_house, report) == ["Cranes sold to Malta"]
     assert await make_report(any_house.service, TENANT, id_, start=start, end=end) == report
 
 

@@ -125,19 +125,16 @@ class Town:
     # -- what is there -------------------------------------------------------------------------
 
     async def due(self, id_: str) -> Due:
-        document = await self.service.read(TENANT, lambda ctx: ctx.load(DUE, id_))
-        return DUE.decode(document.raw)
+        row: Due = await self.service.read(TENANT, lambda ctx: ctx.value(DUE, id_))
+        return row
 
     async def current(self, id_: str) -> Profile:
-        document = await self.service.read(TENANT, lambda ctx: ctx.load(PROFILES, id_))
-        return PROFILES.decode(document.raw)
+        row: Profile = await self.service.read(TENANT, lambda ctx: ctx.value(PROFILES, id_))
+        return row
 
     async def reports(self, id_: str | None = None) -> list[ReportRow]:
         """The reports (of a profile), the earliest period first."""
-        page = await self.service.read(
-            TENANT, lambda ctx: ctx.tx.documents.scan(REPORTS, limit=100_000)
-        )
-        rows = [REPORTS.decode(row.raw) for row in page.rows]
+        rows = await self.house.rows(REPORTS, TENANT)
         own = [row for row in rows if id_ in (None, row.profile_id)]
         return sorted(own, key=lambda row: row.period.end)
 
