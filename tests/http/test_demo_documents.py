@@ -25,57 +25,12 @@ from svc_core.text.evidence import EvidenceTexts, readings
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.query import Query
 from svc_core.text.ranking import rank
-from svc_core.text.topics import assign
+from svc_core.text.topics import TOPIC_IDS, assign
 from svc_http.run.demo.demo_feeds import AGE_MAX, DemoDocument, demo_documents
 from svc_http.run.demo.demo_profiles import PROFILES
 from tests.sampling import examples
 
 NOW = datetime(2026, 3, 2, 9, 30, 15, 250_000, tzinfo=UTC)
-
-TOPICS = frozenset(
-    [
-        "world",
-        "politics",
-        "diplomacy",
-        "elections",
-        "conflict",
-        "terrorism",
-        "unrest",
-        "sanctions",
-        "defense",
-        "intelligence",
-        "cybersecurity",
-        "vulnerabilities",
-        "ransomware",
-        "disinformation",
-        "economy",
-        "markets",
-        "central-banks",
-        "inflation",
-        "trade",
-        "companies",
-        "earnings",
-        "banking",
-        "crypto",
-        "commodities",
-        "energy",
-        "supply-chain",
-        "shipping",
-        "technology",
-        "ai",
-        "semiconductors",
-        "space",
-        "telecom",
-        "science",
-        "health",
-        "outbreaks",
-        "climate",
-        "disasters",
-        "migration",
-        "crime",
-        "law-regulation",
-    ]
-)
 
 # Each story with words that only its own items have.
 STORIES: Mapping[str, str] = {
@@ -191,9 +146,10 @@ def test_the_demo_holds_fifteen_sources_and_at_least_a_hundred_items() -> None:
 
 def test_items_cover_all_forty_topics_and_sources_name_only_real_ones() -> None:
     defaults = {topic for document in DOCUMENTS for topic in document.topics}
-    assert defaults <= TOPICS
+    assert defaults <= TOPIC_IDS
     topics = defaults | {name for item in ITEMS for name in item.categories}
-    assert topics >= TOPICS
+    assert topics >= TOPIC_IDS
+    assert len(TOPIC_IDS) == 40
     assert all(document.topics for document in DOCUMENTS)
 
 
