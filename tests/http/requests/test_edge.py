@@ -13,7 +13,6 @@ from svc_http.guard import edge
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
 
-LIVE = "/livez"
 MIB = 1024 * 1024
 
 
@@ -513,8 +512,6 @@ def test_a_websocket_is_closed_where_no_answer_can_be_given(house):
 
 
 # -- whatever comes ----------------------------------------------------------------------------
-
-TOKENS = st.text(st.characters(codec="ascii"), max_size=30)
 
 
 @given(
