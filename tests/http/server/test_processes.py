@@ -80,9 +80,11 @@ class House:
 
     def ask(self) -> tuple[int, int]:
         """Which process answers, and in which place."""
-        with closing(socket.create_connection(("127.0.0.1", self.port), SECONDS)) as connection:
-            number, pid = connection.recv(100).split()
-        return int(number), int(pid)
+        words: list[bytes] = []
+        while not words:  # one that was told to end may have taken a connection at that moment
+            with closing(socket.create_connection(("127.0.0.1", self.port), SECONDS)) as connection:
+                words = connection.recv(100).split()
+        return int(words[0]), int(words[1])
 
     async def until(self, holds: Callable[[], object]) -> None:
         async with asyncio.timeout(SECONDS):
