@@ -25,51 +25,25 @@ from tests.nursery import DEVNULL, Child, program
 pytestmark = pytest.mark.anyio
 
 LIFE = """
-import asyncio, sys
-from datetime import timedelta
-from svc_core import catalog
-from svc_core.access import plans
-from svc_core.access.plans import PlanTable
-from svc_core.agent.answer_events import AnswerDone, Text
-from svc_core.agent.agent_ports import Backend, Tools
-from svc_core.base.seals import Keyring
-from svc_core.operation.host import Host
-from svc_core.testing.clock import FrozenClock
+import asyncio, attrs, sys
 from svc_http import system
 from svc_http.service.commits import Commits
-from svc_http.service.service_units import Service
-from svc_http.stores import SqliteStorage
-from svc_http.stores.postgres import PostgresStorage
 from svc_http.service.workers.automation_runs import automate_loop
+from tests.http.workers.test_automate_processes import open_office
 
 place, how = sys.argv[1:]
-STORE, EPOCH = (catalog.COLLECTIONS,), b"12345678"
 
-class Agent:
-    async def open(self, turn, tools):
-        return self.answer(turn)
-
-    async def answer(self, turn):
-        print(turn.question, flush=True)
-        if how == "hangs":
-            await asyncio.Event().wait()
-        yield Text("Done.")
-        yield AnswerDone()
-
-class NoTools:
-    def of(self, work, actor, now):
-        return None
+async def hear(question):
+    print(question, flush=True)
+    if how == "hangs":
+        await asyncio.Event().wait()
 
 async def live():
-    opened = None if "://" in place else SqliteStorage.open(place, *STORE, epoch=EPOCH)
-    storage = opened or await PostgresStorage.open(place, *STORE, epoch=EPOCH)
-    table, clock = plans.PRESETS["default"], FrozenClock()
-    host = Host(thread_retention=timedelta(days=1),
-                providers={Backend: Agent(), Tools: NoTools(), PlanTable: table})
-    service = Service(storage, system.SystemIds(), clock.now, Keyring({1: b"k" * 32}, 1),
-                      plans=table, host=host)
+    office = await open_office(place)
+    office.agent.waits = hear
+    service = attrs.evolve(office.service, ids=system.SystemIds())
     print("ready", flush=True)
-    await automate_loop(service, None, Commits(storage), lambda failure: print(failure))
+    await automate_loop(service, None, Commits(office.house.storage), print)
 
 asyncio.run(live())
 """

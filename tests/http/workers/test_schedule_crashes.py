@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import attrs
 import pytest
 
 from svc_core.operation.ports import FeedPosition
@@ -33,7 +34,6 @@ from svc_core.outbox.model import (
 from svc_core.reports.model import FACETS, REPORTS, ReportRow
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import DUE, ProfileInput
-from svc_http.service.workers import schedules as schedule
 from svc_http.service.workers.schedules import SETTLING, run_due
 from tests.backends import NAMES
 
@@ -185,9 +185,7 @@ async def test_a_fault_at_any_boundary_leaves_none_or_a_whole_report(
         house.clock.advance((run_at + SETTLING - house.clock.now()).total_seconds())
         fragile = Fragile(whole.storage, fails_at)
         with contextlib.suppress(Fault, ExceptionGroup):
-            await run_due(
-                type(whole)(fragile, whole.ids, whole.now, whole.keyring, plans=whole.plans)
-            )
+            await run_due(attrs.evolve(whole, storage=fragile))
         was_reached = fragile.count >= fails_at
         count = len(await check_whole(house))
         assert count - count_before in (0, 1)
@@ -204,15 +202,14 @@ async def test_a_fault_at_any_boundary_leaves_none_or_a_whole_report(
 
 # Imports once; then a fork for each life, which opens the file itself.
 LIVES = """
-import asyncio, os, signal, sys
+import asyncio, attrs, os, signal, sys
 from svc_core import catalog
-from svc_core.access import plans
-from svc_core.base.seals import Keyring
-from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.service.service_units import Service
-from svc_http.stores import SqliteStorage
+from svc_http import system
 from svc_http.service.workers.schedules import schedule_loop
-from tests_fragile import Fragile
+from svc_http.stores import SqliteStorage
+from tests.backends import EPOCH
+from tests.http.workers.conftest import House
+from tests.http.workers.test_schedule_crashes import Fragile
 
 class Mortal(Fragile):
     def boundary(self):
@@ -221,14 +218,10 @@ class Mortal(Fragile):
             os.kill(os.getpid(), signal.SIGKILL)
 
 async def live(path, seconds, dies_at):
-    clock = FrozenClock()
-    clock.advance(float(seconds))
-    storage = SqliteStorage.open(path, catalog.COLLECTIONS, epoch=b"12345678")
-    ids = CountingIds(clock)
-    for _ in range(10_000):
-        ids.new("evt")
-    service = Service(Mortal(storage, int(dies_at)), ids, clock.now,
-                      Keyring({1: b"k" * 32}, 1), plans=plans.PRESETS["default"])
+    house = House(SqliteStorage.open(path, catalog.COLLECTIONS, epoch=EPOCH))
+    house.clock.advance(float(seconds))
+    storage = Mortal(house.storage, int(dies_at))
+    service = attrs.evolve(house.service, storage=storage, ids=system.SystemIds())
     await schedule_loop(service, round_seconds=0.005)
 
 for line in sys.stdin:
@@ -244,18 +237,13 @@ for line in sys.stdin:
 class Lives:
     """Schedulers in processes of their own, one after another, each killed."""
 
-    def __init__(self, folder: Path) -> None:
-        source = Path(__file__).read_text()
-        shared = source[source.index("class Fault(") : source.index("# -- a town with")]
-        opening = "from collections.abc import Callable\nfrom typing import Any\n\n"
-        (folder / "tests_fragile.py").write_text(opening + shared)
-        root = Path(schedule.__file__).parents[3]
+    def __init__(self) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-c", LIVES],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={"PYTHONPATH": f"{root}:{folder}"},
+            env={"PYTHONPATH": str(Path(__file__).parents[3])},
         )
 
     def end_of(self, path: Path, ahead: float, dies_at: int, kill_after: float | None) -> int:
@@ -272,8 +260,8 @@ class Lives:
 
 
 @pytest.fixture
-def lives(tmp_path: Path) -> Iterator[Lives]:
-    lives_ = Lives(tmp_path)
+def lives() -> Iterator[Lives]:
+    lives_ = Lives()
     yield lives_
     lives_.process.communicate("")
 
