@@ -251,7 +251,7 @@ def test_one_that_is_only_starting_ends_with_the_one_that_keeps_it(tmp_path: Pat
             silent.settimeout(SECONDS)
             with silent.accept()[0]:  # it has come so far
                 child.stdin.close()
-                child.wait(3)
+                child.wait(30)
 
 
 def is_running(pid: int) -> bool:
