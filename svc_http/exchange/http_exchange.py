@@ -141,6 +141,17 @@ class Exchange:
             self.is_working = False
             self._load.in_flight -= 1
 
+    def _work(self) -> None:
+        """Take a working slot.
+
+        Raises:
+            Problem: OVERLOADED; there is none.
+        """
+        if self._load.in_flight >= self._load.in_flight_max:
+            raise busy(problem.OVERLOADED)
+        self.is_working = True
+        self._load.in_flight += 1
+
     @contextmanager
     def resting(self) -> Iterator[None]:
         """Hold no working slot while the block runs.
@@ -152,10 +163,7 @@ class Exchange:
         self.rest()
         yield
         if was_working:
-            if self._load.in_flight >= self._load.in_flight_max:
-                raise busy(problem.OVERLOADED)
-            self.is_working = True
-            self._load.in_flight += 1
+            self._work()
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -164,10 +172,7 @@ class Exchange:
         Raises:
             Problem: OVERLOADED; there is none to take.
         """
-        if self._load.in_flight >= self._load.in_flight_max:
-            raise busy(problem.OVERLOADED)
-        self.is_working = True
-        self._load.in_flight += 1
+        self._work()
         try:
             yield
         finally:

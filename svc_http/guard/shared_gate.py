@@ -19,7 +19,7 @@ from svc_core.access.authorization import Facts, Grant, OperationAccess, authori
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.ports import Counters, Failures, Lockouts, SharedUnavailable
-from svc_http.exchange.http_exchange import RETRY_SECONDS, Exchange
+from svc_http.exchange.http_exchange import Exchange, busy
 from svc_http.guard.gate import Gate, Principals
 
 READ_SECONDS = 1.0
@@ -111,8 +111,4 @@ class SharedGate(Gate):
     def _refuse(self, down: SharedUnavailable) -> None:
         """Refuse a request that cannot be counted, unless the settings admit it."""
         if not self._admits:
-            raise Problem(
-                problem.SERVICE_UNAVAILABLE,
-                "Requests cannot be counted now.",
-                {"Retry-After": str(RETRY_SECONDS)},
-            ) from down
+            raise busy(problem.SERVICE_UNAVAILABLE, "Requests cannot be counted now.") from down
