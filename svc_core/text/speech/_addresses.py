@@ -1,4 +1,4 @@
-"""Writes addresses and codes as people say them: hosts, mail, handles, versions, CVEs, tickers."""
+"""Writes addresses as people say them: links by their host, and mail addresses."""
 
 import re
 
@@ -14,22 +14,6 @@ _HOST = re.compile(
     rf"(?<![\w@.-])((?:[A-Za-z0-9][A-Za-z0-9-]{{0,62}}\.){{1,4}}(?:{_TLD}))(?![\w@-]|\.\w)"
     r"(?:/[^\s<>\"]*+)?"
 )
-_HASHTAG = re.compile(r"(?<![\w&])#([^\W\d]\w{0,99})")
-_HANDLE = re.compile(r"(?<![\w.])@(\w{1,30})")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9]{2})")
-_CVE = re.compile(r"\b(CVE|CAN)[- ]([0-9]{4})-([0-9]{4,9})\b", re.IGNORECASE)
-_GROUPS_IN_DOTS = re.compile(r"(?<![\w.])[1-9][0-9]{0,2}(?:\.[0-9]{3}){2,4}(?![\w.]|,[0-9])")
-_VERSION = re.compile(r"(?<![\w.])[vV]\.?([0-9]{1,6}(?:\.[0-9]{1,6}){0,4})(?![\w]|\.\w)")
-_DOTTED_NUMBER = re.compile(  # no day
-    r"(?<![\w.])(?![0-9]{1,2}\.[0-9]{1,2}\.[0-9]{4}(?![\w.]))"
-    r"[0-9]{1,6}(?:\.[0-9]{1,6}){2,4}(?![\w]|\.\w)"
-)
-_EXCHANGE = re.compile(
-    r"\b(NASDAQ|Nasdaq|NYSE|LSE|TSX|TSE|ASX|HKEX|SEHK|XETRA|FRA|OTC|AMEX|BSE|NSE)\s?:\s?"
-    r"([A-Z][A-Z0-9]{0,5}|[0-9]{3,6})(?:\.[A-Z]{1,2})?\b"
-)
-_INSTRUMENT = re.compile(r"\(([A-Z]{1,5})\.[A-Z]{1,2}\)")
-_CASHTAG = re.compile(r"(?<![\w$])\$([A-Z]{1,5})\b(?![$0-9])")
 
 _HOST_CHARS_MAX = 60  # a longer one is a code that nobody would write down
 _AUTHORITY_END = re.compile(r"[/?#]")
@@ -45,20 +29,6 @@ def say_addresses(text: str, dot: str = " dot ", at: str = " at ") -> str:
     return _HOST.sub(lambda match: _host(match[0], dot), text) if "." in text else text
 
 
-def say_codes(text: str) -> str:
-    """Hashtags, handles, CVE ids, versions, network addresses and tickers in English."""
-    if "#" in text:
-        text = _HASHTAG.sub(lambda match: f"hashtag {_CAMEL.sub(' ', match[1])}", text)
-    if "@" in text:
-        text = _HANDLE.sub(r"at \1", text)
-    text = _CVE.sub(lambda match: f"{match[1].upper()} {match[2]}, {' '.join(match[3])}", text)
-    text = _GROUPS_IN_DOTS.sub(lambda match: match[0].replace(".", ","), text)
-    text = _DOTTED_NUMBER.sub(_say_dotted_number, _VERSION.sub(r"version \1", text))
-    text = _EXCHANGE.sub(lambda match: f"{match[1]}, ticker {'-'.join(match[2])}", text)
-    text = _INSTRUMENT.sub(lambda match: f"(ticker {'-'.join(match[1])})", text)
-    return _CASHTAG.sub(lambda match: f"ticker {'-'.join(match[1])}", text)
-
-
 def _host(address: str, dot: str) -> str:
     """The host of an address, with what closes the sentence after it."""
     ending = _ENDING.search(address[-8:])
@@ -71,10 +41,3 @@ def _host(address: str, dot: str) -> str:
 
 def _say_dots(name: str, dot: str) -> str:
     return name.strip(".").replace(".", dot).replace("_", " ")
-
-
-def _say_dotted_number(match: re.Match[str]) -> str:
-    """A network address where there are four small parts, else a version, with words for dots."""
-    parts = match[0].split(".")
-    is_network = len(parts) == 4 and all(int(part) < 256 for part in parts)
-    return (" dot " if is_network else " point ").join(parts)

@@ -11,7 +11,7 @@ from svc_core.text.language import primary
 from svc_core.text.speech import _markup
 from svc_core.text.speech._abbreviations import expand_abbreviations
 from svc_core.text.speech._acronyms import say_capitals
-from svc_core.text.speech._addresses import say_addresses, say_codes
+from svc_core.text.speech._addresses import say_addresses
 from svc_core.text.speech._dates import say_dates
 from svc_core.text.speech._money import say_currencies, say_money
 from svc_core.text.speech._numbers import say_comparisons, say_counts, say_fractions
@@ -44,7 +44,7 @@ def speech_text(text: str, language: str = "en") -> str:
 
 
 def _say_english(text: str, _language: str) -> str:
-    text = expand_abbreviations(say_codes(say_addresses(text)).replace("_", " "))
+    text = expand_abbreviations(say_addresses(text).replace("_", " "))
     if _NUMERIC.search(text):
         text = say_money(say_dates(say_comparisons(text)))
         text = say_counts(say_rates(say_units(say_fractions(text))))

@@ -140,14 +140,14 @@ SCRIPT = NarrationScript(
 
 def test_a_script_has_an_intro_the_reports_words_and_an_outro() -> None:
     assert narrate(SCRIPT).split("\n\n") == [
-        "Ports: March 1st to 7th, 2026. This report covers the time from March 1st, 2026 "
+        "Ports: 1 to 7 March 2026. This report covers the time from March 1st, 2026 "
         "to March 7th, 2026. It draws on 3 sources.",
         "Dockworkers at Antwerp joined.",
         "NATO spent 5 million US dollars.",
         "Trade fell 5 percent.",
         "Antwerp.",
         "The port closed.",
-        "That was the report: Ports: March 1st to 7th, 2026. Thank you for listening.\n",
+        "That was the report: Ports: 1 to 7 March 2026. Thank you for listening.\n",
     ]
 
 
