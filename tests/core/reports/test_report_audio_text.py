@@ -74,16 +74,16 @@ def test_the_words_are_told_as_a_voice_reads_them(house: Any) -> None:
     store(house)
     body = json.loads(send(house).body)
     assert body["text"].split("\n\n") == [
-        "Ports: March 1st to 7th, 2026. This report covers the time from March 1st, 2026 "
+        "Ports: 1 to 7 March 2026. This report covers the time from March 1st, 2026 "
         "to March 7th, 2026. It draws on 3 sources of 2 publishers.",
         "The F-N-V wants 8 percent more; it costs 1.2 billion US dollars.",
         "Key points.",
-        "NATO met on March 5th, 2026.",
+        "NATO met on 5 March 2026.",
         "C-V-E 2026, 1 2 3 4 5 used.",
         "See a dot com.",
         "In brief.",
         "A ship left.",
-        "That was the report: Ports: March 1st to 7th, 2026. Thank you for listening.\n",
+        "That was the report: Ports: 1 to 7 March 2026. Thank you for listening.\n",
     ]
     assert set(body) == {"reportId", "text", "wordCount", "estimatedDurationSeconds"}
     assert body["reportId"] == ID
