@@ -78,7 +78,7 @@ def test_the_words_are_told_as_a_voice_reads_them(house: Any) -> None:
         "to March 7th, 2026. It draws on 3 sources of 2 publishers.",
         "The F-N-V wants 8 percent more; it costs 1.2 billion US dollars.",
         "Key points.",
-        "NATO met on 5 March 2026.",
+        "NATO met on March 5th, 2026.",
         "C-V-E 2026, 1 2 3 4 5 used.",
         "See a dot com.",
         "In brief.",
