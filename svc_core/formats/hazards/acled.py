@@ -5,19 +5,15 @@ The terms of ACLED forbid redistribution: whoever adds the source needs a licenc
 
 from svc_core.formats.hazards.event_fields import (
     SUMMARY_CHARS,
-    Row,
     count_measurements,
     event_actors,
     event_kind,
     event_record,
-    first_object,
     headline,
     severity,
-    table_records,
 )
-from svc_core.formats.model import Contents, Origin, Record
-from svc_core.formats.reading.document_body import Body
-from svc_core.formats.reading.format import make_format
+from svc_core.formats.model import Record
+from svc_core.formats.reading.flat_format import Row, flat_format
 from svc_core.formats.reading.values import (
     country,
     country_named,
@@ -33,16 +29,6 @@ from svc_core.formats.reading.values import (
 
 _PLACE_PRECISION = {"1": "exact", "2": "locality", "3": "admin1"}
 _DATE_PRECISION = {"1": "day", "2": "week", "3": "month"}
-
-
-def _recognise(body: Body) -> bool:
-    if body.has("data", "success", "count"):
-        return body.json["data"] == [] or "event_id_cnty" in first_object(body.json["data"])
-    return body.json is None and "event_id_cnty" in body.first_line.lower()
-
-
-def _parse(body: Body, _: Origin) -> Contents:
-    yield from table_records(body, "data", _record)
 
 
 def _record(row: Row) -> Record:
@@ -75,4 +61,6 @@ def _record(row: Row) -> Record:
     )
 
 
-ACLED = make_format("acled", _recognise, _parse)
+ACLED = flat_format(
+    "acled", ("event_id_cnty",), _record, member="data", envelope=("success", "count")
+)

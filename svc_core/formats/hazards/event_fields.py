@@ -5,27 +5,25 @@ Rule 2: kinds stand in `event_types.tsv`, severities in the table below; no pars
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from math import inf
 from typing import Any
 
 from svc_core import data
-from svc_core.formats.model import Members, Record, RecordRefused, Rejection
+from svc_core.formats.model import Members, Record, RecordRefused
 from svc_core.formats.reading.document_body import Body
+from svc_core.formats.reading.flat_format import Row
 from svc_core.formats.reading.values import (
     designator,
     measurement,
     midnight,
     number,
     point,
-    record_list,
     require,
     rfc3339,
     text_member,
 )
-
-Row = Mapping[str, Any]
 
 SUMMARY_CHARS = 2_000
 _UNKNOWN_KIND = ("other", "other")
@@ -254,31 +252,3 @@ def group_by(items: Iterable[Any], name: Callable[[Any], str]) -> Collection[lis
 def optional_list(member: Any) -> list[Any]:
     """A list as it is, a single value as a list of one, an empty value as an empty list."""
     return member if isinstance(member, list) else [member] if member else []
-
-
-def table_records(
-    body: Body, member: str, make: Callable[[Row], Record]
-) -> Iterator[Record | Rejection]:
-    """The records of a table, which is CSV or the list under `member` of a JSON object.
-
-    Blank cells are left out, and columns are named in lower case. The Humanitarian Data Exchange
-    adds a second row, of HXL tags, which is skipped.
-    """
-    if body.head.startswith("{"):
-        rows = body.whole_json()[member]
-        yield from record_list(rows, lambda row: make(_drop_blanks(row)))
-        return
-    lines = body.rows(max(",;\t", key=body.first_line.count))
-    header = [name.strip().lower() for name in next(lines, [])]
-
-    def record(line: list[str]) -> Record:
-        if len(line) != len(header):
-            raise RecordRefused("has another number of columns than the first line")
-        return make({name: cell for name, cell in zip(header, line, strict=True) if cell})
-
-    data_lines = (line for line in lines if not all(cell[:1] in {"", "#"} for cell in line))
-    yield from record_list(data_lines, record, ",".join)
-
-
-def _drop_blanks(row: Row) -> Row:
-    return {name.lower(): cell for name, cell in row.items() if cell is not None and cell != ""}

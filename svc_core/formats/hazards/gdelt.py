@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any
 
 from svc_core.formats.hazards.event_fields import (
-    Row,
     event_actors,
     event_kind,
     event_record,
@@ -27,6 +26,7 @@ from svc_core.formats.hazards.gdelt_lines import (
 )
 from svc_core.formats.model import Contents, Members, Origin, Record
 from svc_core.formats.reading.document_body import Body
+from svc_core.formats.reading.flat_format import Row
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import country, number, place, point, require, web_url
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from operator import itemgetter
 
-from svc_core.formats.hazards.event_fields import Row
 from svc_core.formats.model import Record, RecordRefused, Rejection
 from svc_core.formats.reading.document_body import Body
+from svc_core.formats.reading.flat_format import Row
 from svc_core.formats.reading.values import record_list, rfc3339
 
 Layout = Mapping[str, int]

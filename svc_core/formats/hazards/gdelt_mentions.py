@@ -1,9 +1,9 @@
 """Parses GDELT 2.0 mentions: which article mentions which event, with what confidence."""
 
 from svc_core.formats.hazards import gdelt_lines as lines
-from svc_core.formats.hazards.event_fields import Row
 from svc_core.formats.model import Contents, Origin, Record, RecordRefused
 from svc_core.formats.reading.document_body import Body
+from svc_core.formats.reading.flat_format import Row
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import number, web_url
 

@@ -4,20 +4,16 @@
 """
 
 from svc_core.formats.hazards.event_fields import (
-    Row,
     count_measurements,
     day_start,
     event_actors,
     event_kind,
     event_record,
-    first_object,
     headline,
     severity,
-    table_records,
 )
-from svc_core.formats.model import Contents, Origin, Record
-from svc_core.formats.reading.document_body import Body
-from svc_core.formats.reading.format import make_format
+from svc_core.formats.model import Record
+from svc_core.formats.reading.flat_format import Row, flat_format
 from svc_core.formats.reading.values import (
     country,
     country_named,
@@ -31,16 +27,6 @@ _PLACE_PRECISION = {"1": "exact", "2": "locality", "3": "locality", "4": "admin1
 _DATE_PRECISION = {"1": "day", "2": "week", "3": "week", "4": "month", "5": "year"}
 _CONFIDENCE = {"1": 1.0, "2": 0.5}
 """By `event_clarity`: 1 is reported in full, 2 only as part of several events."""
-
-
-def _recognise(body: Body) -> bool:
-    columns = first_object(body.json["Result"]) if body.has("Result") else body.first_line.lower()
-    is_table = body.has("Result") or body.json is None
-    return is_table and "type_of_violence" in columns and "date_start" in columns
-
-
-def _parse(body: Body, _: Origin) -> Contents:
-    yield from table_records(body, "Result", _record)
 
 
 def _record(row: Row) -> Record:
@@ -74,4 +60,4 @@ def _record(row: Row) -> Record:
     )
 
 
-UCDP = make_format("ucdp", _recognise, _parse)
+UCDP = flat_format("ucdp", ("type_of_violence", "date_start"), _record, member="Result")

@@ -14,8 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.formats.model import DocumentRefused, Origin, Record
+from svc_core.formats.reading import format as format_rows
 from svc_core.formats.reading.document_body import Body
+from svc_core.formats.reading.flat_format import Column, FlatRecord, flat_format
 from svc_core.formats.reading.format import Format
+from svc_core.formats.reading.values import moment, rfc3339
 from svc_core.formats.table import (
     FORMATS,
     TABLE,
@@ -259,6 +262,50 @@ def test_a_document_of_another_format_is_no_new_meaning() -> None:
     with pytest.raises(DocumentRefused, match=r"is rss, and its source is kev\.") as refusal:
         read_document(Body(feed.body), FORMATS["kev"], Origin())
     assert refusal.value.code == "anotherFormat"
+
+
+# -- a format of one's own ----------------------------------------------------------------------
+
+TIDES = FlatRecord(
+    "osintEvent",
+    "tides",
+    own_id="gauge",
+    members={
+        "title": Column("harbour gauge", is_required=True),
+        "occurredAt": Column("measured", lambda cell: rfc3339(moment(cell))),
+        "confidence": Column("quality", {"good": 1.0, "fair": 0.5}.get),
+    },
+)
+MIDNIGHT = "2026-01-02T00:00:00Z"
+TIDE_ROWS = [
+    {"gauge": "7", "harbour": "Quay", "measured": "2026-01-02", "quality": "good"},
+    {"gauge": "8", "harbour": None, "measured": "2026-01-02", "quality": "odd"},
+    {"gauge": None, "harbour": "Pier", "measured": "2026-01-02", "quality": "fair"},
+]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        json.dumps({"readings": TIDE_ROWS}),
+        "Gauge;Harbour;Measured;Quality\n#id;#loc;;\n"
+        "7;Quay;2026-01-02;good\n8;;2026-01-02;odd\n;Pier;2026-01-02;fair\n",
+    ],
+)
+def test_a_flat_format_is_a_row_and_a_table(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = ["Tides", "window", "tides", "osintEvent", "3600", "", ""]
+    monkeypatch.setattr(format_rows, "_rows_by_id", lambda: {"tides": row})
+    tides = flat_format("tides", ("gauge", "harbour"), TIDES, member="readings")
+    document = read_document(Body(body.encode()), tides, Origin())
+    assert [(record.key, record.record_id, record.members) for record in document.records] == [
+        (
+            "tides:7",
+            "7",
+            {"title": "Quay", "occurredAt": "2026-01-02T00:00:00Z", "confidence": 1.0},
+        ),
+        ("tides:8", "8", {"title": "8", "occurredAt": MIDNIGHT, "confidence": None}),
+    ]
+    assert [rejection.reason for rejection in document.rejections] == ["lacks gauge"]
 
 
 # -- real documents ----------------------------------------------------------------------------

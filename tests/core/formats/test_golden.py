@@ -4,13 +4,15 @@ import json
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
 from svc_core.formats.model import Origin, Record
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.table import FORMATS, Document, read_document
+from svc_core.intel.intake.kinds import KINDS
+from svc_core.wire import camel, structure
 from tests.core.formats import golden
 
 REAL = Path(os.environ.get("SVC_REAL_DATA", ""))  # noqa: TID251 - what the tests are given
@@ -38,6 +40,36 @@ def test_a_document_gives_what_is_stored_of_it(format_id: str, case: golden.Case
 
 def test_every_format_has_documents() -> None:
     assert sorted(FORMATS) == FORMAT_IDS
+
+
+BESIDE = {
+    "newsItem": {"text", "categories"},
+    "osintEvent": {"footprint", "track"},
+    "country": {"provider"},
+    "entity": {
+        *("attackId", "country", "crossReferences", "deprecated", "firstSeenDate", "lastSeenDate"),
+        *("motivations", "registered", "replacedBy", "sophistication", "targetCountries"),
+        "targetSectors",
+    },
+    "relation": {"evidence"},
+    "cve": {"scoredBy"},
+    "financialObservation": {"entity"},
+    "filing": {"entity"},
+}
+"""Members that the fold makes others of, such as the facet of a threat actor."""
+
+
+@pytest.mark.parametrize("format_id", FORMAT_IDS)
+def test_a_parser_writes_members_of_the_row_and_of_their_types(format_id: str) -> None:
+    cases = (case for cases in golden.stored_cases(format_id).values() for case in cases)
+    for record in (row for case in cases for row in case.get("contents", {}).get("records", ())):
+        collection = KINDS[record["resource"]].collection
+        if collection is not None:
+            hints = get_type_hints(collection.model, include_extras=True)
+            types = {camel(name): hint for name, hint in hints.items()}
+            for name, value in record.get("members", {}).items():
+                if name not in BESIDE.get(record["resource"], ()):
+                    assert value is None or structure(types[name], value) is not None
 
 
 def test_a_file_is_as_its_command_writes_it(
