@@ -10,7 +10,7 @@ from svc_core.formats.feeds.jsonfeed import parse_json
 from svc_core.formats.feeds.model import FeedLimits, ParsedFeed
 from svc_core.formats.feeds.xmlfeed import parse_xml
 from svc_core.formats.model import DocumentRefused
-from svc_core.formats.reading.charset import decode_text
+from svc_core.formats.reading.document_body import Body
 
 
 def parse_feed(
@@ -37,10 +37,10 @@ def parse_feed(
         raise DocumentRefused("empty", "The document is empty.")
     if len(body) > limits.body_bytes:
         raise DocumentRefused("tooLarge", f"The document is larger than {limits.body_bytes} bytes.")
-    text = decode_text(body, content_type).lstrip("\ufeff \t\r\n")
+    document = Body(body, content_type)
     channel = Channel(limits, base_url=base_url, zone=zone, country_zone=country_zone)
-    if text.startswith("<"):
-        return parse_xml(text, channel)
-    if text.startswith(("{", "[")):
-        return parse_json(text, channel)
+    if document.text.startswith("<"):
+        return parse_xml(document.text, channel)
+    if document.text.startswith(("{", "[")):
+        return parse_json(document.whole_json(), channel)
     raise DocumentRefused("notAFeed", "The document is neither XML nor JSON.")

@@ -13,7 +13,7 @@ from svc_core.formats.hazards.event_fields import (
     severity,
 )
 from svc_core.formats.model import Record
-from svc_core.formats.reading.flat_format import Row, flat_format
+from svc_core.formats.reading.flat_tables import Row, flat_format
 from svc_core.formats.reading.values import (
     country,
     country_named,

@@ -13,7 +13,7 @@ from typing import Any
 from svc_core import data
 from svc_core.formats.model import Members, Record, RecordRefused
 from svc_core.formats.reading.document_body import Body
-from svc_core.formats.reading.flat_format import Row
+from svc_core.formats.reading.flat_tables import Row
 from svc_core.formats.reading.values import (
     designator,
     measurement,

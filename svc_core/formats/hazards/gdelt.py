@@ -26,7 +26,7 @@ from svc_core.formats.hazards.gdelt_lines import (
 )
 from svc_core.formats.model import Contents, Members, Origin, Record
 from svc_core.formats.reading.document_body import Body
-from svc_core.formats.reading.flat_format import Row
+from svc_core.formats.reading.flat_tables import Row
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import country, number, place, point, require, web_url
 

@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from svc_core.formats.model import Record, RecordRefused, Rejection
 from svc_core.formats.reading.document_body import Body
-from svc_core.formats.reading.flat_format import Row
+from svc_core.formats.reading.flat_tables import Row
 from svc_core.formats.reading.values import record_list, rfc3339
 
 Layout = Mapping[str, int]

@@ -3,7 +3,7 @@
 from svc_core.formats.hazards import gdelt_lines as lines
 from svc_core.formats.model import Contents, Origin, Record, RecordRefused
 from svc_core.formats.reading.document_body import Body
-from svc_core.formats.reading.flat_format import Row
+from svc_core.formats.reading.flat_tables import Row
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import number, web_url
 

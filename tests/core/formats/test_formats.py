@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from svc_core.formats.model import DocumentRefused, Origin, Record
 from svc_core.formats.reading import format as format_rows
 from svc_core.formats.reading.document_body import Body
-from svc_core.formats.reading.flat_format import Column, FlatRecord, flat_format
+from svc_core.formats.reading.flat_tables import Column, FlatRecord, flat_format
 from svc_core.formats.reading.format import Format
 from svc_core.formats.reading.values import moment, rfc3339
 from svc_core.formats.table import (
