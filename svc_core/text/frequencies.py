@@ -62,13 +62,6 @@ class Frequencies:
                 counts[term] = counts.get(term, 0) + 1
         return cls(total, counts, version)
 
-    def __add__(self, other: "Frequencies") -> "Frequencies":
-        """The sum of both tables."""
-        counts = dict(self.counts)
-        for term, count in other.counts.items():
-            counts[term] = counts.get(term, 0) + count
-        return Frequencies(self.total + other.total, counts, self.version, self.base)
-
 
 class _Weights(dict[str, float]):
     """The weights of terms, computed when they are first used."""

@@ -1,15 +1,9 @@
 """How common a term is, in a store of any age."""
 
-from collections import Counter
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from svc_core import data
 from svc_core.text.frequencies import Frequencies, background
-
-ITEMS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=6), max_size=8)
 
 
 def test_a_rare_term_tells_more_than_a_common_one_where_nothing_is_stored() -> None:
@@ -27,18 +21,6 @@ def test_a_large_store_outweighs_the_background() -> None:
 
 def test_counts_above_their_total_are_still_weighed() -> None:
     assert Frequencies(3, {"war": 10}, base=None).idf("war") > 0
-
-
-@given(ITEMS, ITEMS)
-def test_two_tables_are_the_table_of_all_their_items(
-    left: list[list[str]], right: list[list[str]]
-) -> None:
-    union = Frequencies.of(left) + Frequencies.of(right)
-    assert (union.total, union.counts) == (
-        len(left) + len(right),
-        Counter(term for item in left + right for term in set(item)),
-    )
-    assert union == Frequencies.of(left + right)
 
 
 def test_the_background_is_of_as_many_items_as_it_says() -> None:
