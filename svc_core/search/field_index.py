@@ -14,7 +14,7 @@ from attrs import field, frozen
 
 from svc_core.base.unset import Maybe
 from svc_core.text.query import SYNONYM_FACTOR, Query
-from svc_core.text.words import split_words, term_of, terms
+from svc_core.text.words import has_run, split_words, term_of, terms
 from svc_core.wire.constraints import Doc, Example, Ge, Le
 
 T = TypeVar("T")
@@ -177,8 +177,8 @@ class FieldIndex(Generic[T]):
         if not query.phrases and not query.exclusions:
             return True
         texts = [terms(text, whole=True) for parts in self.fields(row).values() for text in parts]
-        return not any(_contains(texts, run) for run in query.exclusions) and (
-            not query.phrases or any(_contains(texts, run) for run in query.phrases)
+        return not any(has_run(texts, run) for run in query.exclusions) and (
+            not query.phrases or any(has_run(texts, run) for run in query.phrases)
         )
 
     def _fields(self, row: T) -> Mapping[str, Sequence[str]]:
@@ -215,12 +215,3 @@ def _shares(
 
 def _first_tokens(tokens: Mapping[str, float]) -> dict[str, float]:
     return dict(list(tokens.items())[:TOKENS_MAX])
-
-
-def _contains(texts: Iterable[Sequence[str]], run: Run) -> bool:
-    """Whether a run of words stands side by side in one of the texts, ignoring stop words."""
-    return any(
-        tuple(text[at : at + len(run)]) == run
-        for text in texts
-        for at in range(len(text) - len(run) + 1)
-    )

@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 
 from svc_core.text.language import guess
 from svc_core.text.sentences import clean_headline, split_sentences
-from svc_core.text.words import terms
+from svc_core.text.words import has_run, terms
 
 TEXT_MAX = 6_000  # characters of a text that are read: a long article; the lead tells what it is
 LEAD_TERMS = 60  # terms of the text that tell what it is about: about 400 characters
@@ -93,11 +93,7 @@ class Reading:
         """Whether the terms of `run` stand side by side, stop words between them not counted."""
         if any(term not in self.counts for term in run):
             return False
-        return len(run) == 1 or any(
-            tuple(place[start : start + len(run)]) == tuple(run)
-            for place in (self.title, self.lead + self.rest)
-            for start in range(len(place) - len(run) + 1)
-        )
+        return len(run) == 1 or has_run((self.title, self.lead + self.rest), run)
 
     @cached_property
     def headline(self) -> str:

@@ -10,7 +10,7 @@ Rule 4: scripts without spaces (Chinese, Japanese, Thai ...) become overlapping 
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from svc_core import data
@@ -113,6 +113,15 @@ def stop_words_by_language() -> Mapping[str, frozenset[str]]:
     """Every list of stop words by its language."""
     rows = (line.split("\t") for line in data.table_lines("stopwords.tsv"))
     return {language: frozenset(words.split()) for language, words in rows}
+
+
+def has_run(texts: Iterable[Sequence[str]], run: Sequence[str]) -> bool:
+    """Whether a run of terms stands side by side in one of the texts, stop words not counted."""
+    return any(
+        tuple(text[start : start + len(run)]) == tuple(run)
+        for text in texts
+        for start in range(len(text) - len(run) + 1)
+    )
 
 
 def _rejoin(text: str) -> str:

@@ -38,76 +38,39 @@ def graph_of(topic, period, items):
 
 
 NAMES = [
-    (
-        "",
-        "The minister met Angela Merkel and Emmanuel Macron in Paris.",
-        {"Angela Merkel": "person", "Emmanuel Macron": "person", "Paris": "place"},
-    ),
-    (
-        "",
-        "Then President Maria J. Zorblatt spoke. Later Zorblatt left.",
-        {"Maria Zorblatt": "person"},
-    ),
-    (
-        "",
-        "A flaw, CVE-2026-12345, was found by NASA and the Bank of England.",
-        {
-            "CVE-2026-12345": "vulnerability",
-            "NASA": "organization",
-            "Bank of England": "organization",
-        },
-    ),
-    ("", "CVE-2026-12345 Was not read.", {"CVE-2026-12345": "vulnerability"}),
-    (
-        "",
-        "Talks in South Korea and the U.S. went on near Lake Fjord.",
-        {"South Korea": "place", "United States": "place", "Lake Fjord": "place"},
-    ),
-    (
-        "Ministers Meet In Chile To Discuss Apple And New York",
-        "",
-        {"Chile": "place", "Apple": "organization", "New York": "place"},
-    ),
-    ("", "Yesterday rain fell on Monday.", {}),
-    ("", "It was Norway's Fjordline that paid.", {"Norway": "place", "Fjordline": "other"}),
-    ("", "In the end Nishida of Japan won.", {"Nishida": "other", "Japan": "place"}),
-    (
-        "",
-        "An American and a Kyiv court with French President Rolf Bruun.",
-        {
-            "Kyiv": "place",
-            "Rolf Bruun": "person",
-        },
-    ),
-    ("", "They sang Fjord Meadow Lantern Harvest Candle Thunder Willow today.", {}),
-    ("", "The build says BUILD SUCCEEDED and asks to Read More here.", {}),
-    ("", 'Slovo "čo" znamená niečo iné v tejto vete.', {}),
-    (
-        "",
-        "The Fjordline Group sold its Mexico-built ships.",
-        {
-            "Fjordline Group": "organization",
-            "Mexico": "place",
-        },
-    ),
-    ("", "He is the Agriculture Minister.", {}),
-    ("", 'Some say "Nobody wins" and leave.', {}),
-    ("", "We saw a Turkey farm, a turkey pen and turkey food.", {}),
-    (
-        "",
-        "Gestern sprach Anna Bruun in Moskau über die Fähre im Hafen.",
-        {
-            "Anna Bruun": "person",
-            "Moscow": "place",
-        },
-    ),
-]
+    ("", "The minister met Angela Merkel and Emmanuel Macron in Paris.",
+     "Angela Merkel (person), Emmanuel Macron (person), Paris (place)"),
+    ("", "Then President Maria J. Zorblatt spoke. Later Zorblatt left.", "Maria Zorblatt (person)"),
+    ("", "A flaw, CVE-2026-12345, was found by NASA and the Bank of England.",
+     "CVE-2026-12345 (vulnerability), NASA (organization), Bank of England (organization)"),
+    ("", "CVE-2026-12345 Was not read.", "CVE-2026-12345 (vulnerability)"),
+    ("", "Talks in South Korea and the U.S. went on near Lake Fjord.",
+     "South Korea (place), United States (place), Lake Fjord (place)"),
+    ("Ministers Meet In Chile To Discuss Apple And New York", "",
+     "Chile (place), Apple (organization), New York (place)"),
+    ("", "Yesterday rain fell on Monday.", ""),
+    ("", "It was Norway's Fjordline that paid.", "Norway (place), Fjordline (other)"),
+    ("", "In the end Nishida of Japan won.", "Nishida (other), Japan (place)"),
+    ("", "An American and a Kyiv court with French President Rolf Bruun.",
+     "Kyiv (place), Rolf Bruun (person)"),
+    ("", "They sang Fjord Meadow Lantern Harvest Candle Thunder Willow today.", ""),
+    ("", "The build says BUILD SUCCEEDED and asks to Read More here.", ""),
+    ("", 'Slovo "čo" znamená niečo iné v tejto vete.', ""),
+    ("", "The Fjordline Group sold its Mexico-built ships.",
+     "Fjordline Group (organization), Mexico (place)"),
+    ("", "He is the Agriculture Minister.", ""),
+    ("", 'Some say "Nobody wins" and leave.', ""),
+    ("", "We saw a Turkey farm, a turkey pen and turkey food.", ""),
+    ("", "Gestern sprach Anna Bruun in Moskau über die Fähre im Hafen.",
+     "Anna Bruun (person), Moscow (place)"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("title", "text", "expected"), NAMES)
 def test_names_are_found_with_their_kind(make, title, text, expected) -> None:
     item = make(title, text, language="de" if text.startswith("Gestern") else "en")
-    assert {mention.name: mention.kind for mention in mentions_in([reading_of(item)])} == expected
+    mentions = (f"{mention.name} ({mention.kind})" for mention in mentions_in([reading_of(item)]))
+    assert sorted(mentions) == sorted(filter(None, expected.split(", ")))
 
 
 def test_a_country_has_its_code_and_counts_every_time(make) -> None:
