@@ -257,6 +257,14 @@ def test_rows_of_a_bundle_tell_who_publishes_it(options: dict[str, str], provide
     assert (row.said["provider"], row.ref["provider"]) == (provider, provider)
 
 
+def test_a_line_that_is_nested_too_deeply_fails_no_other() -> None:
+    person = {"schema": "Person", "properties": {"name": ["A"]}}
+    lines = [json.dumps({"id": id_, **person}) for id_ in "pq"]
+    document = whole("\n".join((lines[0], "[" * 100_000, lines[1])).encode())
+    assert [record.key for record in document.records] == ["ftm:p", "ftm:q"]
+    assert [rejection.reason for rejection in document.rejections] == ["is no JSON object"]
+
+
 def test_a_document_of_another_format_is_no_new_meaning() -> None:
     feed = next(path for path in demo_documents(NOW) if path.file_name.endswith(".rss"))
     with pytest.raises(DocumentRefused, match=r"is rss, and its source is kev\.") as refusal:
