@@ -2,7 +2,6 @@
 
 import json
 from datetime import date
-from typing import Any
 
 import pytest
 
@@ -12,49 +11,22 @@ from svc_core.formats.companies.xbrl import split_unit
 from svc_core.formats.model import Origin
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.values import country_named
-from svc_core.formats.table import Document, read_document, recognise_format
-
-Json = dict[str, Any]
-
-
-def document(text: object, name: str = "", **options: str) -> Document:
-    raw = text if isinstance(text, bytes) else json.dumps(text).encode()
-    body = Body(raw)
-    return read_document(body, recognise_format(body), Origin(options=options, name=name))
-
-
-def reasons(content: object) -> list[tuple[str, int]]:
-    return [(rejection.reason, rejection.count) for rejection in document(content).rejections]
-
-
-# -- figures -----------------------------------------------------------------------------------
-
-FACT = {
-    "start": "2024-01-01",
-    "end": "2024-12-31",
-    "val": 5,
-    "accn": "0000000001-25-000001",
-    "fy": 2024,
-    "fp": "FY",
-    "form": "10-K",
-    "filed": "2025-02-01",
-}
-
-
-def facts(*text: Json, concept: str = "Revenues", unit: str = "USD") -> Json:
-    concepts = {concept: {"label": None, "units": {unit: list(text)}}}
-    return {"cik": "1", "entityName": "Quay Inc.", "facts": {"us-gaap": concepts}}
-
-
-def observations(content: object) -> list[Json]:
-    records = document(content).records
-    return [dict(record.members) for record in records if record.resource == "financialObservation"]
+from svc_core.formats.table import FORMATS, read_document
 
 
 def test_a_fact_has_so_many_filings_and_no_more() -> None:
-    content = facts(*[FACT | {"accn": f"0000000001-25-{row:06}"} for row in range(FILINGS_MAX + 2)])
-    assert len(observations(content)) == FILINGS_MAX
-    assert reasons(content) == [(f"is reported by more than {FILINGS_MAX} filings", 2)]
+    span = {"start": "2024-01-01", "end": "2024-12-31", "filed": "2025-02-01"}
+    fact = {**span, "val": 5, "fy": 2024, "fp": "FY", "form": "10-K"}
+    facts = [fact | {"accn": f"0000000001-25-{row:06}"} for row in range(FILINGS_MAX + 2)]
+    concepts = {"Revenues": {"label": None, "units": {"USD": facts}}}
+    content = {"cik": "1", "entityName": "Quay Inc.", "facts": {"us-gaap": concepts}}
+    document = read_document(
+        Body(json.dumps(content).encode()), FORMATS["sec-companyfacts"], Origin()
+    )
+    assert len(document.records) == FILINGS_MAX + 1  # and the company
+    assert [(rejection.reason, rejection.count) for rejection in document.rejections] == [
+        (f"is reported by more than {FILINGS_MAX} filings", 2)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -129,9 +101,6 @@ def test_the_fiscal_period_is_that_of_the_dates(
     first = date.fromisoformat(start) if start else None
     actual = FiscalYears(ends).period_of(first, date.fromisoformat(end))
     assert actual == {"fiscalYear": year, "fiscalPeriod": period}
-
-
-# -- lists and filings -------------------------------------------------------------------------
 
 
 def test_a_country_is_known_by_its_name() -> None:
