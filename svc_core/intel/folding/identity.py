@@ -13,7 +13,8 @@ from attrs import define, field, frozen
 
 from svc_core.intel.folding.contributions import CONTRIBUTIONS, MERGED_ROWS, Contribution, MergedRow
 from svc_core.intel.folding.kind import RowKind
-from svc_core.intel.folding.row_union import ALIKE_MAX, Grouping, group_claims, shared_names
+from svc_core.intel.folding.row_union import Grouping, group_claims, other_names
+from svc_core.intel.folding.union import ALIKE_MAX, follow_names, shared_names
 from svc_core.operation.context import Context
 from svc_core.operation.ports import StoredRow
 
@@ -101,16 +102,15 @@ async def _closure(
 
     `namesakes` are those that have one of `names`, which were read before.
     """
-    closure, seen = dict(namesakes), set[str]()
-    for _ in range(HOPS_MAX):
-        frontier = frontier - seen
-        if not frontier or len(closure) > JOINED_MAX:
-            break
-        batch = await _bearers(ctx, frontier - names, common)
-        batch |= await contributions_of(ctx, frontier, common.cache)
-        closure |= batch
-        seen |= frontier
-        frontier = _row_names(batch.values())
+    closure = dict(namesakes)
+
+    async def read(row_names: Set[str]) -> set[str]:
+        batch = await _bearers(ctx, row_names - names, common)
+        batch |= await contributions_of(ctx, row_names, common.cache)
+        closure.update(batch)
+        return _row_names(batch.values()) if len(closure) <= JOINED_MAX else set()
+
+    await follow_names(frontier, read, HOPS_MAX)
     return closure
 
 
@@ -128,7 +128,7 @@ async def _bearers(ctx: Context, names: Set[str], common: _SharedNames) -> dict[
             CONTRIBUTIONS, where=clause, after=after, limit=ROWS_SCANNED
         )
         claims |= _decode(page.rows, common.cache)
-        common.names |= names & shared_names(claims.values(), common.limit)
+        common.names |= names & shared_names(other_names(claims.values()), common.limit)
         names, after = names - common.names, page.end
         if after is None:
             break

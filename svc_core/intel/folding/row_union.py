@@ -41,10 +41,8 @@ Rule 5: last, the operator's merges join, except where Rule 2 or a `distinct` of
 #   - the id of a row by (rank of the key's scheme, earliest stamp, name): `_age`. `since` is kept
 #     over readings, so that a row does not change its id because a source restamped its record.
 #
-# `_Groups` is a union-find (disjoint sets with path halving). Each set keeps `marks`, its one name
-# of each exclusive scheme; `join` refuses where the marks of both sides contradict each other. It
-# attaches the second root to the first and does not balance by size: sets are at most some hundred
-# names (`ALIKE_MAX`), where path halving alone keeps every walk short.
+# `NameSets` (`svc_core.intel.folding.union`) keeps of each set its one name of each exclusive
+# scheme, and refuses to join two sets whose names contradict each other.
 #
 # `muted_names` never become edges: names that too many rows share, and contested legal names. They
 # must be known before the first edge is taken, or the result would depend on when a name turned out
@@ -56,18 +54,14 @@ Rule 5: last, the operator's merges join, except where Rule 2 or a `distinct` of
 # `tests/core/intel/intake/test_settling.py` checks the laws over random statements and orders.
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 
-from attrs import define, field, frozen
+from attrs import frozen
 
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.folding.kind import RowKind
-
-ALIKE_MAX = 100
-"""The most own keys that may share one other key, and that may be joined to one row: a hazard has
-a dozen ids."""
-
+from svc_core.intel.folding.union import NameSets, shared_names
 
 _NamedClaim = tuple[Contribution, Mapping[str, str], Set[str]]
 """A contribution, its one name of each exclusive scheme, and names that contradict each other."""
@@ -81,36 +75,12 @@ class Grouping:
     apart: dict[str, set[str]]
 
 
-@define
-class _Groups:
-    """Disjoint sets of names, and the one name of each exclusive scheme that a set has."""
-
-    leaders: dict[str, str] = field(factory=dict)
-    marks: dict[str, dict[str, str]] = field(factory=lambda: defaultdict(dict))
-
-    def leader(self, name: str) -> str:
-        while self.leaders.setdefault(name, name) != name:
-            self.leaders[name] = name = self.leaders[self.leaders[name]]
-        return name
-
-    def join(self, name: str, other: str) -> bool:
-        """Join the sets of two names unless exclusive names forbid it; whether they are one."""
-        root, other_root = self.leader(name), self.leader(other)
-        if root != other_root:
-            marks, other_marks = self.marks[root], self.marks[other_root]
-            if any(other_marks.get(scheme, mark) != mark for scheme, mark in marks.items()):
-                return False
-            self.leaders[other_root] = root
-            marks |= other_marks
-        return True
-
-
 def group_claims(
     kind: RowKind, claims: Sequence[Contribution], common: Set[str], limit: int
 ) -> Grouping:
     """The rows that contributions make; names in `common`, or of over `limit` rows, join none."""
-    muted_names = common | shared_names(claims, limit)
-    groups, refusals = _Groups(), defaultdict[str, set[str]](set)
+    muted_names = common | shared_names(other_names(claims), limit)
+    groups, refusals = NameSets(), defaultdict[str, set[str]](set)
     by_weight = sorted((c for c in claims if not c.pair), key=lambda c: _weight(kind, c))
     named_claims = [(c, *_exclusive_names(kind, c)) for c in by_weight]
     pairs = sorted((c for c in claims if c.pair), key=lambda c: (c.read_at, c.id))
@@ -121,9 +91,8 @@ def group_claims(
             groups.marks[claim.names[0]].setdefault(scheme, name)
             groups.marks[name].setdefault(scheme, name)
     for claim, _, doubtful in named_claims:
-        for name in claim.names[1:]:
-            if name in muted_names or name in doubtful or not groups.join(claim.names[0], name):
-                refusals[claim.id].add(name)
+        muted = muted_names | doubtful if doubtful else muted_names
+        refusals[claim.id] = groups.bear(claim.names[0], claim.names[1:], muted)
     row_names: dict[str, str] = {}
     for claim in sorted(by_weight, key=lambda claim: _age(kind, claim)):
         row_names.setdefault(groups.leader(claim.names[0]), claim.names[0])
@@ -133,7 +102,7 @@ def group_claims(
 
 
 def _join_merges(
-    groups: _Groups,
+    groups: NameSets,
     row_names: dict[str, str],
     apart: dict[str, set[str]],
     merges: Sequence[Contribution],
@@ -152,11 +121,10 @@ def _join_merges(
 
 
 def _rows(
-    groups: _Groups, names: dict[str, str], claims: Sequence[Contribution], limit: int
+    groups: NameSets, names: dict[str, str], claims: Sequence[Contribution], limit: int
 ) -> dict[str, list[Contribution]]:
-    members: dict[str, list[Contribution]] = defaultdict(list)
-    for claim in sorted(claims, key=lambda claim: claim.id):
-        members[groups.leader(claim.names[0])].append(claim)
+    by_id = sorted(claims, key=lambda claim: claim.id)
+    members = groups.parts(by_id, lambda claim: claim.names[0])
     rows: dict[str, list[Contribution]] = defaultdict(list)
     for leader, group in members.items():
         is_thing = len({claim.names[0] for claim in group}) <= limit
@@ -207,10 +175,6 @@ def _exclusive_names(kind: RowKind, claim: Contribution) -> tuple[dict[str, str]
     return marks | own_marks, doubtful
 
 
-def shared_names(contributions: Iterable[Contribution], limit: int) -> set[str]:
-    """The names that more than `limit` rows have beside the name of their own key."""
-    owners: dict[str, set[str]] = defaultdict(set)
-    for claim in contributions:
-        for name in () if claim.pair else claim.names[1:]:
-            owners[name].add(claim.names[0])
-    return {name for name, rows in owners.items() if len(rows) > limit}
+def other_names(claims: Iterable[Contribution]) -> Iterator[tuple[str, Sequence[str]]]:
+    """The own name of what each source says, and the other names that it gives."""
+    return ((claim.names[0], claim.names[1:]) for claim in claims if not claim.pair)

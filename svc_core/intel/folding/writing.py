@@ -131,9 +131,10 @@ async def _refold(
     for row, (before, draft) in drafts.items():
         value = settlements.get(row, draft)
         if value is not None:
-            await _write(ctx, collection, row, value, before, is_back=row in placement.restored_ids)
+            is_back = row in placement.restored_ids
+            await write_row(ctx, collection, row, value, before=before, is_back=is_back)
         else:
-            await _remove(ctx, collection, before, placement.survivors.get(row))
+            await remove_row(ctx, collection, before, placement.survivors.get(row))
         old = None if before is None else collection.decode(before.raw)
         changes.append(
             RowChange(old, value, words.get(row) or _words(kind, all_members[row], value))
@@ -172,15 +173,16 @@ def _words(kind: RowKind, members: Mapping[str, Any] | None, value: Any) -> Any:
     return None if members is None or kind.words is None else kind.words(members, value)
 
 
-async def _write(
+async def write_row(
     ctx: Context,
     collection: Collection[Any],
     row: str,
     value: Any,
-    before: StoredRow[Any] | None,
     *,
+    before: StoredRow[Any] | None,
     is_back: bool,
 ) -> None:
+    """Write a row; one that was merged into another and is back is `restored`."""
     if before is None and is_back:
         document = await ctx.tx.documents.put(collection, row, value)
         await ctx.record(collection, row, "restored", document.version)
@@ -188,9 +190,10 @@ async def _write(
         await ctx.save(collection, row, value, before=before)
 
 
-async def _remove(
+async def remove_row(
     ctx: Context, collection: Collection[Any], row: StoredRow[Any], merged_into: str | None
 ) -> None:
+    """Remove a row; one that became part of another is `merged`."""
     if merged_into is None:
         await ctx.remove(collection, row.id)
     else:

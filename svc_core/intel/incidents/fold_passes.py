@@ -10,7 +10,7 @@ Rule 4: rows are written where they differ; an incident that became part of anot
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -18,9 +18,10 @@ from typing import Any
 from attrs import define, field
 
 from svc_core.intel.events.model import MACHINE, OSINT_EVENTS, mark
-from svc_core.intel.folding import bisection
+from svc_core.intel.folding.due_rows import BatchSize, DueRows, raise_faults
 from svc_core.intel.folding.identity import contributions_of
-from svc_core.intel.folding.writing import by_row
+from svc_core.intel.folding.union import ALIKE_MAX, follow_names
+from svc_core.intel.folding.writing import by_row, remove_row, write_row
 from svc_core.intel.incidents import incident_members as members
 from svc_core.intel.incidents import queue
 from svc_core.intel.incidents.incident_members import Member
@@ -28,16 +29,16 @@ from svc_core.intel.incidents.incident_signals import escalate
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE, Incident, IncidentDue
 from svc_core.intel.incidents.neighbourhood import SpanCache, related_incidents
 from svc_core.intel.incidents.rules import fold_members, incident_texts, says_the_same
-from svc_core.intel.incidents.union import ALIKE_MAX, group_id, group_members, surviving_group
+from svc_core.intel.incidents.union import group_id, group_members, surviving_group
 from svc_core.intel.news.model import NEWS
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros, next_revision
 from svc_core.operation.ports import SYSTEM, Collection, StoredRow
 from svc_core.operation.units import Units
 
-AT_ONCE = 32
-"""Incidents of one unit: some 50 ms on a quiet machine."""
-PASSES_MAX = 400
+AT_ONCE, AT_ONCE_MIN = 32, 4
+"""Incidents of one unit: some 50 ms on a quiet machine, and fewer where they take longer."""
+UNITS_MAX = 400
 """Units of one pass, so that a stream of writes does not keep a process from reading sources."""
 PUT_OFF = timedelta(days=1)
 """How long an incident waits that cannot be folded."""
@@ -58,22 +59,15 @@ async def fold_new(work: Units) -> int:
     Raises:
         ExceptionGroup: some could not be folded; the others were.
     """
-    count, faults = 0, list[Exception]()
-    for _ in range(PASSES_MAX):
-        due = await work.read(SYSTEM, _due)
-        if not due or len(faults) > bisection.FAULTS_MAX:
-            break
-        ids = [row.id for row in due]
-        count += await bisection.attempt_in_halves(
-            ids, partial(_fold, work), partial(_put_off, work), faults
-        )
-    bisection.raise_faults(faults)
+    queue = DueRows(_due, partial(_fold, work), partial(_put_off, work))
+    count, faults = await queue.work_off(work, BatchSize(AT_ONCE, AT_ONCE_MIN, AT_ONCE), UNITS_MAX)
+    raise_faults(faults)
     return count
 
 
-async def _due(ctx: Context) -> tuple[StoredRow[IncidentDue], ...]:
-    end = micros(ctx.now)
-    return (await ctx.tx.documents.scan(INCIDENTS_DUE, end=end, limit=AT_ONCE)).rows
+async def _due(ctx: Context, limit: int) -> list[str]:
+    page = await ctx.tx.documents.scan(INCIDENTS_DUE, end=micros(ctx.now), limit=limit)
+    return [row.id for row in page.rows]
 
 
 async def _fold(work: Units, ids: Sequence[str]) -> int:
@@ -133,13 +127,12 @@ class _Scene:
 
     async def read(self, frontier: set[str]) -> None:
         """Read the incidents and members with these ids and marks, then their marks, hop by hop."""
-        seen: set[str] = set()
-        for _ in range(HOPS_MAX):
-            frontier = frontier - seen
-            if not frontier or len(self.members) > MEMBERS_MAX:
-                break
-            seen |= frontier
-            frontier = await self._members(frontier) | await self._rows(frontier)
+        await follow_names(frontier, self._hop, HOPS_MAX)
+
+    async def _hop(self, names: Set[str]) -> set[str]:
+        if len(self.members) > MEMBERS_MAX:
+            return set()
+        return await self._members(names) | await self._rows(names)
 
     async def _rows(self, ids: Iterable[str]) -> set[str]:
         """Read the incidents that answer to these ids; the marks of their members."""
@@ -240,11 +233,8 @@ class _Scene:
             return
         related_before = set() if incident is None else set(incident.related_incident_ids)
         await queue.note_incident(self.ctx, related_before ^ set(related_ids))
-        if stored is None and any(name in old.merged_ids for old in self.incidents.values()):
-            document = await self.ctx.tx.documents.put(INCIDENTS, name, row)
-            await self.ctx.record(INCIDENTS, name, "restored", document.version)
-        else:
-            await self.ctx.save(INCIDENTS, name, row, before=stored)
+        is_back = any(name in other.merged_ids for other in self.incidents.values())
+        await write_row(self.ctx, INCIDENTS, name, row, before=stored, is_back=is_back)
         if incident is not None:
             await escalate(self.ctx, incident, row)
 
@@ -258,11 +248,5 @@ class _Scene:
             await self.ctx.save(OSINT_EVENTS, id_, event, before=document)
 
     async def _remove(self, id_: str, survivor_id: str | None) -> None:
-        incident = self.incidents[id_]
-        await queue.note_incident(self.ctx, incident.related_incident_ids)
-        if survivor_id is None:
-            await self.ctx.remove(INCIDENTS, id_)
-            return
-        await self.ctx.tx.documents.delete(INCIDENTS, id_)
-        version = self.rows[id_].version + 1
-        await self.ctx.record(INCIDENTS, id_, "merged", version, merged_into_id=survivor_id)
+        await queue.note_incident(self.ctx, self.incidents[id_].related_incident_ids)
+        await remove_row(self.ctx, INCIDENTS, self.rows[id_], survivor_id)

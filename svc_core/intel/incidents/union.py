@@ -1,14 +1,12 @@
 """Groups members into incidents: union by common marks, with press stories kept apart."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
 
 from svc_core.intel.events.model import mark
+from svc_core.intel.folding.union import ALIKE_MAX, NameSets, shared_names
 from svc_core.intel.incidents.incident_members import PRESS, Member
 from svc_core.intel.incidents.model import Incident
-
-ALIKE_MAX = 100
-"""Incidents that may have one mark in common and be one: a mark of more says nothing."""
 
 
 def group_members(members: Sequence[Member], common: Set[str] = frozenset()) -> list[list[Member]]:
@@ -31,25 +29,12 @@ def group_members(members: Sequence[Member], common: Set[str] = frozenset()) -> 
 def _components(
     members: Sequence[Member], marks: Callable[[Member], Iterable[str]], common: Set[str]
 ) -> list[list[Member]]:
-    homes: dict[str, set[str]] = defaultdict(set)
-    for member in members:
-        for mark_ in set(marks(member)) - common:
-            homes[mark_].add(member.home)
-    leaders: dict[str, str] = {}
-
-    def leader(name: str) -> str:
-        while leaders.setdefault(name, name) != name:
-            leaders[name] = name = leaders[leaders[name]]
-        return name
-
-    for names in homes.values():
-        first, *rest = sorted(names)
-        for other_name in rest if len(names) <= ALIKE_MAX else ():
-            leaders[leader(other_name)] = leader(first)
-    groups: dict[str, list[Member]] = defaultdict(list)
-    for member in sorted(members, key=lambda member: member.strength):
-        groups[leader(member.home)].append(member)
-    return list(groups.values())
+    bearers = [(member.home, tuple(marks(member))) for member in members]
+    muted, homes = common | shared_names(bearers, ALIKE_MAX), NameSets()
+    for home, names in bearers:
+        homes.bear(home, names, muted)
+    by_strength = sorted(members, key=lambda member: member.strength)
+    return list(homes.parts(by_strength, lambda member: member.home).values())
 
 
 def group_id(group: Sequence[Member]) -> str:

@@ -4,7 +4,7 @@ Rule 1: time is that of the rows: each window ends with the newest row. The cloc
         rows in the future, so two passes over the same rows find the same signals.
 Rule 2: too little data makes no signal: a topic needs sources that published a week ago, a series
         and a source at least ten changes.
-Rule 3: a pass reads `AT_ONCE` subjects in one unit of work and writes the findings in another.
+Rule 3: a pass reads some subjects in one unit of work and writes the findings in another.
         A subject whose rows changed between the two stays due.
 Rule 4: a subject that fails is reported, and is due again with its next row.
 """
@@ -12,7 +12,7 @@ Rule 4: a subject that fails is reported, and is due again with its next row.
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
-from svc_core.intel.folding import bisection
+from svc_core.intel.folding.due_rows import BatchSize, DueRows, raise_faults
 from svc_core.intel.signals.detectors import write_signals
 from svc_core.intel.signals.model import DETECTIONS_DUE, DetectionDue, Signal
 from svc_core.intel.signals.news_outliers import source_silences, topic_signals
@@ -21,8 +21,10 @@ from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, StoredRow
 from svc_core.operation.units import Units
 
-AT_ONCE = 5  # subjects: some 50 ms for topics of which there is much news
-ROUNDS_MAX = 2_000  # 10,000 subjects in one go; what is left then waits for the next
+SUBJECTS, SUBJECTS_MAX = 5, 200
+"""Subjects that are read at first, some 50 ms for topics of which there is much news, and at most:
+a cell with one event takes a quarter of a millisecond, and each unit waits for the disk."""
+UNITS_MAX = 2_000  # at least 2,000 subjects in one go; what is left then waits for the next
 
 
 _Findings = tuple[Sequence[StoredRow[DetectionDue]], list[Signal]]
@@ -35,25 +37,19 @@ async def detect_new(work: Units, sources: Sequence[str] = ()) -> int:
     Raises:
         ExceptionGroup: some subjects failed; the others are done.
     """
-    count, faults = 0, list[Exception]()
-    for _ in range(ROUNDS_MAX):
-        due = await work.read(SYSTEM, _due)
-        if not due or len(faults) > bisection.FAULTS_MAX:
-            break
-        count += await bisection.attempt_in_halves(
-            due, partial(_detect, work), partial(_pass_over, work), faults
-        )
-    for start in range(0, len(sources), AT_ONCE):
-        batch = sources[start : start + AT_ONCE]
+    subjects = DueRows(_due, partial(_detect, work), partial(_pass_over, work))
+    count, faults = await subjects.work_off(work, BatchSize(SUBJECTS, 1, SUBJECTS_MAX), UNITS_MAX)
+    for start in range(0, len(sources), SUBJECTS):
+        batch = sources[start : start + SUBJECTS]
         signals = await work.read(SYSTEM, partial(source_silences, ids=batch))
         if signals:
             count += await work.write(SYSTEM, partial(write_signals, signals=signals))
-    bisection.raise_faults(faults)
+    raise_faults(faults)
     return count
 
 
-async def _due(ctx: Context) -> tuple[StoredRow[DetectionDue], ...]:
-    return (await ctx.tx.documents.scan(DETECTIONS_DUE, limit=AT_ONCE)).rows
+async def _due(ctx: Context, limit: int) -> tuple[StoredRow[DetectionDue], ...]:
+    return (await ctx.tx.documents.scan(DETECTIONS_DUE, limit=limit)).rows
 
 
 async def _detect(work: Units, due: Sequence[StoredRow[DetectionDue]]) -> int:

@@ -1,6 +1,6 @@
 """Reads the documents of sources into the store: fetch, parse, judge, write.
 
-Rule 1: a document is written in parts that hold the writer for about `PART_SECONDS` each, so that
+Rule 1: a document is written in parts that hold the writer for about `UNIT_SECONDS` each, so that
         others write in between; the health of its source is `partial` until the last part.
 Rule 2: parsing and judging run in a thread, before anything is written: neither the event loop
         nor the writer waits for a parser.
@@ -26,6 +26,7 @@ from svc_core.formats.model import FAULTS, DocumentRefused, MissingExtra, Origin
 from svc_core.formats.reading.compression import unpack_document
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.table import BYTES_MAX, FORMATS, Document, read_document, recognise_format
+from svc_core.intel.folding.due_rows import BatchSize
 from svc_core.intel.folding.model import SOURCES, Source
 from svc_core.intel.folding.writing import RowCounts
 from svc_core.intel.incidents.fold_passes import fold_new
@@ -62,10 +63,8 @@ ROUND_SECONDS = 2.0
 ROUND_SOURCES_MAX = 64
 """Sources claimed in one round, few enough to be read before the claim expires."""
 
-PART_SECONDS = 0.1
 PART_ROWS, PART_ROWS_MIN, PART_ROWS_MAX = 32, 8, 256
-"""Rows of the first part of a document, and of any: as many as the parts before it took time for,
-the wait for the writer counted in, so that they grow smaller while others write."""
+"""Rows of the first part of a document, and of any."""
 
 BLOCK_ROWS = 1_000
 """Records that are looked up, and judged, at once: some milliseconds for the known ones."""
@@ -188,7 +187,7 @@ class _Writer:
         self._copy = copy
         self._status = status
         self._tell = tell
-        self._rows = PART_ROWS
+        self._size = BatchSize(PART_ROWS, PART_ROWS_MIN, PART_ROWS_MAX)
         self._ids: set[str] = set()
         self._counts = RowCounts()
 
@@ -243,14 +242,13 @@ class _Writer:
     ) -> bool:
         """Write all rows in parts; return whether the source still exists."""
         while rows:
-            part, rows = rows[: self._rows], rows[self._rows :]
+            part, rows = rows[: self._size.rows], rows[self._size.rows :]
             start_time = system.monotonic()
             counts = await self._service.system(partial(self._part, write, part))
             if counts is None:
                 return False
             self._counts += counts
-            fitting = len(part) * PART_SECONDS / max(system.monotonic() - start_time, 1e-6)
-            self._rows = max(PART_ROWS_MIN, min(PART_ROWS_MAX, round(fitting), 2 * self._rows))
+            self._size.adapt(len(part), system.monotonic() - start_time)
         return True
 
     async def _part(

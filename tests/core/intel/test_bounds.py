@@ -38,7 +38,7 @@ def state_of(house: Any) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize(
-    "bounds", [{"MEMBERS_MAX": 0}, {"HOPS_MAX": 1}, {"PASSES_MAX": 1}], ids=str
+    "bounds", [{"MEMBERS_MAX": 0}, {"HOPS_MAX": 1}, {"UNITS_MAX": 1}], ids=str
 )
 def test_events_alone_are_folded_the_same_within_any_bound(
     house_factory: Any, monkeypatch: pytest.MonkeyPatch, bounds: dict[str, int]
@@ -60,8 +60,8 @@ def test_what_others_took_back_is_no_member() -> None:
 
 def test_a_pass_ends_and_leaves_the_rest_due(house: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     take(house, rss("quay.example", "Port strike in Chile", "Vote in Chile"), "https://q.example")
-    monkeypatch.setattr(detecting, "ROUNDS_MAX", 1)
-    monkeypatch.setattr(detecting, "AT_ONCE", 1)
+    monkeypatch.setattr(detecting, "UNITS_MAX", 1)
+    monkeypatch.setattr(detecting, "SUBJECTS", 1)
     assert drive.run(detect_new(Work(house))) == 0
 
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from svc_core.base import drive
 from svc_core.intel.events.model import OSINT_EVENTS
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
+from svc_core.intel.folding.union import ALIKE_MAX
 from svc_core.intel.incidents import fold_passes as passes
 from svc_core.intel.incidents.fold_passes import fold_new
 from svc_core.intel.incidents.incident_members import event_member
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE
 from svc_core.intel.incidents.neighbourhood import around, distance_km
 from svc_core.intel.incidents.queue import note_incident
-from svc_core.intel.incidents.union import ALIKE_MAX
 from svc_core.intel.intake import record_intake as documents
 from tests.core.intel.incident_documents import (
     NOON,

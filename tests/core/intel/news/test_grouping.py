@@ -114,6 +114,7 @@ class Work:
     def __init__(self, house: Any, meanwhile: Callable[[], Any] | None = None) -> None:
         self.house = house
         self.meanwhile = meanwhile
+        self.now = house.clock.now
         self.writes = 0
 
     async def tenants(self) -> Sequence[str]:
