@@ -107,12 +107,12 @@ def _ranks() -> Mapping[str, int]:
     return {name: rank for rank, name in enumerate(xbrl.metrics())}
 
 
-def _place(row: StoredObservation) -> tuple[date, bool, str, int]:
+def _place(row: StoredObservation) -> tuple[date, bool, str, int, str]:
     """A sort key by filing day: amendments after originals, the preferred concept last."""
     filing = row.filing
     is_amended = (filing.form or "").endswith("/A")
     rank = _ranks().get(row.concept_name, 0)
-    return _filing_day(row) or date.min, is_amended, filing.accession, -rank
+    return _filing_day(row) or date.min, is_amended, filing.accession, -rank, row.id
 
 
 # -- in the store ------------------------------------------------------------------------------

@@ -37,9 +37,7 @@ def state_of(house: Any) -> list[tuple[str, int]]:
     return sorted((row["id"], row["observationCount"]) for row in rows)
 
 
-@pytest.mark.parametrize(
-    "bounds", [{"MEMBERS_MAX": 0}, {"HOPS_MAX": 1}, {"UNITS_MAX": 1}], ids=str
-)
+@pytest.mark.parametrize("bounds", [{"MEMBERS_MAX": 0}, {"HOPS_MAX": 1}, {"UNITS_MAX": 1}], ids=str)
 def test_events_alone_are_folded_the_same_within_any_bound(
     house_factory: Any, monkeypatch: pytest.MonkeyPatch, bounds: dict[str, int]
 ) -> None:
