@@ -26,10 +26,10 @@ from svc_core.intel.incidents import incident_members as members
 from svc_core.intel.incidents import queue
 from svc_core.intel.incidents.incident_members import Member
 from svc_core.intel.incidents.incident_signals import escalate
+from svc_core.intel.incidents.member_groups import group_id, group_members, surviving_group
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE, Incident, IncidentDue
 from svc_core.intel.incidents.neighbourhood import SpanCache, related_incidents
 from svc_core.intel.incidents.rules import fold_members, incident_texts, says_the_same
-from svc_core.intel.incidents.union import group_id, group_members, surviving_group
 from svc_core.intel.news.model import NEWS
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros, next_revision

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.intel.incidents.incident_members import MACHINE, PRESS, REPORT, Member, site
+from svc_core.intel.incidents.member_groups import group_id, group_members
 from svc_core.intel.incidents.rules import (
     fold_members,
     incident_status,
     medoid,
     noisy_or_confidence,
 )
-from svc_core.intel.incidents.union import group_id, group_members
 from svc_core.operation.source_members import Place, SourceRef
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
