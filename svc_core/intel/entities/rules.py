@@ -1,6 +1,6 @@
 """Makes the row of an entity from what its sources say."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from typing import Any
@@ -121,6 +121,28 @@ def _facet(members: Mapping[str, Any], claims: Sequence[Contribution]) -> dict[s
     return facet | {"aliases": aliases, "replacedById": key and id_of(key)}
 
 
+def exclusive_names(claim: Contribution) -> Iterator[tuple[str, str]]:
+    """The row ids that its designators of exclusive schemes give, by scheme."""
+    designators = [(item["scheme"], item["value"]) for item in claim.said.get("designators") or ()]
+    key = tuple(claim.key.split(":", 1)) if ":" in claim.key else ("cve", claim.key)
+    for scheme, value in dict.fromkeys([key, *designators]):
+        if scheme in EXCLUSIVE:
+            yield scheme, id_of(value if scheme == "cve" else f"{scheme}:{value}")
+
+
+def _legal_name(claim: Contribution) -> str | None:
+    """The row id that the legal name in a register gives; None where it has none."""
+    key = claim.said.get("registered")
+    return id_of(key) if key else None
+
+
+def _delisted_members(claim: Contribution) -> Members:
+    """The sanctions listings of a contribution, marked as ended; empty where it has none."""
+    listings = claim.said.get("sanctions")
+    return {"sanctions": [row | {"status": "delisted"} for row in listings]} if listings else {}
+
+
 # A row has the id of its strongest designator, whoever brings it.
 KIND = RowKind("entity", "ent", RULES, ENTITIES, is_joined=True, schemes=STRENGTH, identify=id_of,
-            exclusive=EXCLUSIVE, finish=_entity_row)  # fmt: skip
+            exclusive_names=exclusive_names, shared_name=_legal_name, lapse=_delisted_members,
+            finish=_entity_row)  # fmt: skip

@@ -140,12 +140,8 @@ MERGED_ROWS: Collection[MergedRow] = Collection(
 
 
 def contribution_id(source: str, resource: str, key: str, row: str) -> str:
-    """The id of what a source says of `row` under a key.
-
-    Of news items, whose pages have several addresses, the row counts instead of the key.
-    """
-    name = row if resource == "newsItem" or len(key) > KEY_CHARS else key
-    return f"{source}:{resource}:{name}"
+    """The id of what a source says of `row` under a key; a long key is replaced by the row."""
+    return f"{source}:{resource}:{row if len(key) > KEY_CHARS else key}"
 
 
 def words_digest(words: bytes, context: Any) -> int:

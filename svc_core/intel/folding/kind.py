@@ -3,7 +3,8 @@
 A kind without a collection has contributions and no rows.
 """
 
-from collections.abc import Awaitable, Callable, Container, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from attrs import field, frozen
@@ -30,11 +31,16 @@ Finish = Callable[[Members, Sequence[Contribution]], Members | None]
 Follow = Callable[[Context, Sequence[RowChange]], Awaitable[None]]
 Listen = Callable[[Context, Sequence[Contribution]], Awaitable[None]]
 Settle = Callable[[Context, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
+State = Callable[[Source, str, Mapping[str, Any], datetime], tuple[Members, Any]]
 RowPredicate = Callable[[Sequence[str], Mapping[str, Any], Mapping[str, Any]], bool]
 
 
 def _never(*_: Any) -> bool:
     return False
+
+
+def _nothing(_: Contribution) -> Any:
+    return ()
 
 
 def _as_stored(raw: bytes) -> bytes:
@@ -46,9 +52,14 @@ class RowKind:
     """One kind of row, with everything in which kinds differ.
 
     Ids: they begin with `prefix`. Rows of a kind that `is_joined` may have several keys: the id is
-    made of a key of the first of `schemes` that the row has, and the row has at most one key of
-    each `exclusive` scheme. `identify` makes an id of a key, `locate` of a source and a record,
-    where neither is the usual id derived from kind and key.
+    made of a key of the first of `schemes` that the row has. A row has at most one of the names
+    that `exclusive_names` gives with their schemes, and `shared_name` is one that joins nothing
+    where two such rows have it. `identify` makes an id of a key, `locate` of a source and a record,
+    where neither is the usual id derived from kind and key. What a source says of a row with many
+    keys is stored once where the kind `is_keyed_by_row`, else by key.
+
+    Reading: `state` makes the members and words of what a source says now, where these depend on
+    the source and the time; `lapse` keeps members of what a source says no more.
 
     Fold: `rules`, then `finish`, which turns the folded members into those of a row, or None for
     no row. `own_members` are members that no source states and that a new fold keeps.
@@ -69,7 +80,11 @@ class RowKind:
     own_members: tuple[str, ...] = ()
     is_joined: bool = False
     schemes: tuple[str, ...] = ()
-    exclusive: Container[str] = ()
+    exclusive_names: Callable[[Contribution], Iterable[tuple[str, str]]] = _nothing
+    shared_name: Callable[[Contribution], str | None] = _nothing
+    is_keyed_by_row: bool = False
+    state: State | None = None
+    lapse: Callable[[Contribution], Members] = _nothing
     finish: Finish | None = None
     settle: Settle | None = None
     is_quiet: RowPredicate = _never

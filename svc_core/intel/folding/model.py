@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal
 
+import attrs
 from attrs import field, frozen
 
 from svc_core.base import ids
@@ -61,6 +62,11 @@ class LastRun:
     unchanged: Annotated[int, Ge(0), Doc("Rows that say what is known."), Example(0)] = 0
     deleted: Annotated[int, Ge(0), Doc("Rows that are gone."), Example(0)] = 0
     rejected: Annotated[int, Ge(0), Doc("Records that could not be used."), Example(0)] = 0
+
+    def __add__(self, other: "LastRun") -> "LastRun":
+        """The sums of both."""
+        left, right = attrs.astuple(self), attrs.astuple(other)
+        return LastRun(*map(sum, zip(left, right, strict=True)))
 
 
 @frozen(kw_only=True)

@@ -8,8 +8,8 @@ Rule 2: a thing has at most one name of an exclusive scheme, such as an LEI. A c
         is joined by neither. A link that would give one row two is refused; the name belongs to the
         stronger contribution, and stands in `apart` of the other.
 Rule 3: a name that very many rows have beside their own (`0000`) joins nothing.
-Rule 4: the legal name in a register joins nothing where two companies have it, or where the
-        operator says that its bearers are distinct.
+Rule 4: a shared name, such as the legal name in a register, joins nothing where two things have it,
+        or where the operator says that its bearers are distinct.
 Rule 5: last, the operator's merges join, except where Rule 2 or a `distinct` of his forbids it. The
         merged row has the id of the row that the other was merged into.
 """
@@ -44,7 +44,7 @@ Rule 5: last, the operator's merges join, except where Rule 2 or a `distinct` of
 # `NameSets` (`svc_core.intel.folding.union`) keeps of each set its one name of each exclusive
 # scheme, and refuses to join two sets whose names contradict each other.
 #
-# `muted_names` never become edges: names that too many rows share, and contested legal names. They
+# `muted_names` never become edges: names that too many rows share, and contested shared names. They
 # must be known before the first edge is taken, or the result would depend on when a name turned out
 # to be common. For the same reason `common` also counts what is stored and not among `claims`.
 #
@@ -136,12 +136,11 @@ def _rows(
 def _contested_names(
     kind: RowKind, named_claims: Iterable[_NamedClaim], distinct: Sequence[Sequence[str]]
 ) -> set[str]:
-    """The legal names that join nothing, as two different companies of a register have them."""
+    """The shared names that join nothing, as two different things have them."""
     marks: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     owners: dict[str, set[str]] = defaultdict(set)
     for claim, claim_marks, _ in named_claims:
-        if key := claim.said.get("registered"):
-            name = kind.id_of_key(key)
+        if name := kind.shared_name(claim):
             owners[name].update(claim.names)
             for scheme, mark in claim_marks.items():
                 marks[name][scheme].add(mark)
@@ -162,11 +161,8 @@ def _age(kind: RowKind, claim: Contribution) -> tuple[int, datetime, str]:
 def _exclusive_names(kind: RowKind, claim: Contribution) -> tuple[dict[str, str], set[str]]:
     """A contribution's one name of each exclusive scheme, and names that contradict each other."""
     values: dict[str, list[str]] = defaultdict(list)
-    designators = [(item["scheme"], item["value"]) for item in claim.said.get("designators") or ()]
-    key = tuple(claim.key.split(":", 1)) if ":" in claim.key else ("cve", claim.key)
-    for scheme, value in dict.fromkeys([key, *designators]):
-        if scheme in kind.exclusive:
-            values[scheme].append(kind.id_of_key(value if scheme == "cve" else f"{scheme}:{value}"))
+    for scheme, name in kind.exclusive_names(claim):
+        values[scheme].append(name)
     doubtful = {name for names in values.values() if len(names) > 1 for name in names}
     marks = {scheme: names[0] for scheme, names in values.items() if len(names) == 1}
     own_marks = {

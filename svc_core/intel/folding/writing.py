@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Any, get_origin
 
 import attrs
-from attrs import frozen
 
 from svc_core import wire
 from svc_core.base import instants
@@ -34,25 +33,6 @@ from svc_core.operation.ports import Collection, StoredRow
 from svc_core.wire import shapes
 
 
-@frozen
-class RowCounts:
-    """How many rows a document, or a part of it, created, updated, left and deleted."""
-
-    created: int = 0
-    updated: int = 0
-    unchanged: int = 0
-    deleted: int = 0
-
-    def __add__(self, other: "RowCounts") -> "RowCounts":
-        """The sums of both."""
-        left, right = attrs.astuple(self), attrs.astuple(other)
-        return RowCounts(*map(sum, zip(left, right, strict=True)))
-
-    def last_run(self, rejected: int) -> LastRun:
-        """The same as a source's last run, with the records that were rejected."""
-        return LastRun(self.created, self.updated, self.unchanged, self.deleted, rejected)
-
-
 async def write(
     ctx: Context,
     kind: RowKind,
@@ -61,7 +41,7 @@ async def write(
     *,
     forms: Mapping[str, PreparedContribution] = MappingProxyType({}),
     words: Mapping[str, Any] = MappingProxyType({}),
-) -> tuple[RowCounts, dict[str, Contribution]]:
+) -> tuple[LastRun, dict[str, Contribution]]:
     """Replace the contributions `before` by those `after`, and refold the rows that change.
 
     `forms` are contributions that are encoded already, `words` the words of news items by row. The
@@ -87,11 +67,11 @@ async def write(
     return counts, {id_: placement.after[id_] for id_ in after}
 
 
-def _claim_counts(before: Claims, after: Claims) -> RowCounts:
+def _claim_counts(before: Claims, after: Claims) -> LastRun:
     """Counts contributions in place of rows, for a kind that has no rows."""
     old = {id_: claim.digest for id_, claim in before.items() if not claim.gone}
     new = {id_: claim.digest for id_, claim in after.items() if not claim.gone}
-    return RowCounts(
+    return LastRun(
         created=len(new.keys() - old.keys()),
         updated=sum(old[id_] != new[id_] for id_ in new.keys() & old.keys()),
         deleted=len(old.keys() - new.keys()),
@@ -106,7 +86,7 @@ async def strongest_of(ctx: Context, rules: Rules, ids: Sequence[str]) -> dict[s
 
 async def _refold(
     ctx: Context, kind: RowKind, placement: Placement, words: Mapping[str, Any]
-) -> RowCounts:
+) -> LastRun:
     """Fold the touched rows again, and write those that differ."""
     collection: Any = kind.collection
     ids = sorted(placement.row_ids)
@@ -141,7 +121,7 @@ async def _refold(
         )
     for follow in kind.follows:
         await follow(ctx, [*changes, *quiet_changes])
-    return RowCounts(
+    return LastRun(
         created=sum(change.before is None for change in changes),
         updated=sum(change.before is not None and change.after is not None for change in changes),
         deleted=sum(change.after is None for change in changes),

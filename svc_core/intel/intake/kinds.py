@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from svc_core.formats.reading.entity_keys import EXCLUSIVE
 from svc_core.intel.countries.model import COUNTRIES
 from svc_core.intel.economy import series, statements
 from svc_core.intel.economy.indicator import FININT
@@ -35,7 +34,8 @@ def _market_row(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str,
 
 _TABLE = (
     RowKind("newsItem", "obs", Rules(is_single=True), NEWS, own_members=("retrievedAt", "storyId"),
-            locate=items.row_id, source_context=items.item_context, words=items.item_words,
+            locate=items.row_id, is_keyed_by_row=True, state=items.news_members,
+            source_context=items.item_context, words=items.item_words,
             complete=with_all_members, follows=(items.follow_news, incidents.queue_story_incidents,
             signals.follow_items)),
     RowKind("osintEvent", "obs", events.RULES, OSINT_EVENTS,
@@ -49,8 +49,8 @@ _TABLE = (
             follows=(series.note_series, signals.follow_values)),
     entities.KIND,
     RowKind("cve", "ent", vulnerabilities.RULES, CVES, is_joined=True, identify=id_of,
-            exclusive=EXCLUSIVE, finish=vulnerabilities.cve_row, is_quiet=vulnerabilities.is_quiet,
-            earlier="epss", follows=(follow_scores,)),
+            exclusive_names=entities.exclusive_names, finish=vulnerabilities.cve_row,
+            is_quiet=vulnerabilities.is_quiet, earlier="epss", follows=(follow_scores,)),
     # A delta names what it changes by an id, a collection by its ends.
     RowKind("relation", "rel", relations.RULES, RELATIONS, is_joined=True,
             finish=relations.relation_row),

@@ -25,7 +25,6 @@ from svc_core.intel.folding.model import (
     SourceHealth,
     source_id,
 )
-from svc_core.intel.folding.writing import RowCounts
 from svc_core.intel.intake import health, registry
 from svc_core.intel.intake import record_intake as readings
 from svc_core.intel.intake.registry import CADENCE_SECONDS_MAX, CADENCE_SECONDS_MIN, SourceWish
@@ -334,11 +333,10 @@ async def pull_sources(ctx: WorkContext, request: PullSources) -> Single[PullRep
         if request.all or (source.health.next_attempt_at or ctx.now) <= ctx.now
     ]
     outcomes = await _pull(ctx, sources, force=request.force)
-    runs = [outcome.run for outcome in outcomes]
     report = PullReport(
         sources=len(outcomes),
         failed=sum(o.status == "failed" for o in outcomes),
-        **{name: sum(getattr(run, name) for run in runs) for name in attrs.fields_dict(LastRun)},
+        **attrs.asdict(sum((outcome.run for outcome in outcomes), LastRun())),
         outcomes=tuple(_pulled_source(o, o.source) for o in outcomes if o.source is not None),
     )
     return Single(wire.to_bytes(report), failed=report.failed > 0)
@@ -389,13 +387,13 @@ async def _removal(
     ctx: WorkContext, id_: str, source: Source | None, *, withdraw: bool
 ) -> RemovedSource:
     """Reports the removal of a source; with `withdraw` it also withdraws what it brought."""
-    counts = await _withdraw(ctx, id_) if withdraw else RowCounts()
+    counts = await _withdraw(ctx, id_) if withdraw else LastRun()
     name, location = (source.name, source.location) if source else ("", "")
     return RemovedSource(id_, name, location, True, not withdraw, counts.deleted, counts.updated)
 
 
-async def _withdraw(ctx: WorkContext, id_: str) -> RowCounts:
-    counts, after = RowCounts(), None
+async def _withdraw(ctx: WorkContext, id_: str) -> LastRun:
+    counts, after = LastRun(), None
     while True:
         scan = partial(readings.contributions_from, source=id_, after=after)
         claims, after = await ctx.work.read(SYSTEM, scan)
@@ -403,15 +401,15 @@ async def _withdraw(ctx: WorkContext, id_: str) -> RowCounts:
             counts += await ctx.work.write(SYSTEM, partial(_withdraw_part, id_, part))
         if after is None:
             break
-    while (batch := await ctx.work.write(SYSTEM, partial(_withdraw_part, id_, ()))) != RowCounts():
+    while (batch := await ctx.work.write(SYSTEM, partial(_withdraw_part, id_, ()))) != LastRun():
         counts += batch
     return counts
 
 
-async def _withdraw_part(id_: str, part: Sequence[Contribution], ctx: Context) -> RowCounts:
+async def _withdraw_part(id_: str, part: Sequence[Contribution], ctx: Context) -> LastRun:
     # Somebody may have added it anew meanwhile: what it says then stays.
     if await ctx.find(SOURCES, id_) is not None:
-        return RowCounts()
+        return LastRun()
     return await (
         readings.withdraw(ctx, part) if part else readings.withdraw_items(ctx, id_, BATCH_ROWS)
     )

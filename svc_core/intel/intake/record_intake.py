@@ -28,8 +28,7 @@ from svc_core.intel.folding.contributions import (
     words_digest,
 )
 from svc_core.intel.folding.kind import RowChange
-from svc_core.intel.folding.model import SOURCES, Source
-from svc_core.intel.folding.writing import RowCounts
+from svc_core.intel.folding.model import SOURCES, LastRun, Source
 from svc_core.intel.intake import health
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.intel.news import items
@@ -79,7 +78,9 @@ def record_reading(
     }
     members = {"provider": provider, **record.members}
     head: dict[str, Any] = {
-        "id": contribution_id(source.id, record.resource, record.key, row),
+        "id": contribution_id(
+            source.id, record.resource, row if kind.is_keyed_by_row else record.key, row
+        ),
         "row": row,
         "source": source.id,
         "resource": record.resource,
@@ -122,9 +123,9 @@ def record_readings(
 
 def judge_reading(source: Source, item: RecordReading, now: datetime) -> RecordReading:
     """Second step: the reading as it is written, with `now` as the time it was read."""
-    claim = item.contribution
-    if claim.resource == "newsItem" and not claim.gone:
-        members, words = items.news_members(source, claim.row, claim.said, now)
+    claim, state = item.contribution, KINDS[item.contribution.resource].state
+    if state is not None and not claim.gone:
+        members, words = state(source, claim.row, claim.said, now)
         claim = attrs.evolve(claim, said=members, read_at=now)
         return RecordReading(claim, item.words_json, prepare_contribution(claim), words)
     claim = attrs.evolve(claim, read_at=now)
@@ -162,7 +163,7 @@ def _is_unchanged(item: RecordReading, after: Contribution) -> bool:
     """Whether the JSON of a reading is that of the contribution to be stored."""
     claim = item.contribution
     is_there = (after.row, after.apart) == (claim.row, claim.apart)
-    return is_there and after.digest == claim.digest and after.resource != "newsItem"
+    return is_there and after.digest == claim.digest and KINDS[claim.resource].state is None
 
 
 def _later(earlier: Any, claim: Contribution) -> Any:
@@ -177,7 +178,7 @@ def _later(earlier: Any, claim: Contribution) -> Any:
 # -- in the transaction ------------------------------------------------------------------------
 
 
-async def write_readings(ctx: Context, readings: Sequence[RecordReading]) -> RowCounts:
+async def write_readings(ctx: Context, readings: Sequence[RecordReading]) -> LastRun:
     """Write readings with the rows that they change, all or none; repeated ones write nothing."""
     stored_claims = await ctx.find_many(CONTRIBUTIONS, [item.contribution.id for item in readings])
     after: dict[str, Contribution] = {}
@@ -200,36 +201,29 @@ async def write_readings(ctx: Context, readings: Sequence[RecordReading]) -> Row
     return attrs.evolve(counts, unchanged=max(0, len(readings) - written_count))
 
 
-async def withdraw(ctx: Context, contributions: Sequence[Contribution]) -> RowCounts:
+async def withdraw(ctx: Context, contributions: Sequence[Contribution]) -> LastRun:
     """Withdraw a source's contributions; their rows are left with what other sources say."""
     return await _change(ctx, {claim.id: claim for claim in contributions}, {}, {}, {})
 
 
-async def lapse(ctx: Context, contributions: Sequence[Contribution]) -> RowCounts:
-    """Withdraw what a snapshot no longer has; ended sanctions listings are kept as such."""
+async def lapse(ctx: Context, contributions: Sequence[Contribution]) -> LastRun:
+    """Withdraw what a snapshot no longer has, but for what its kind keeps of it."""
     before = {claim.id: claim for claim in contributions}
     after = {
         claim.id: attrs.evolve(claim, gone=True, digest=0, stamp=None, said=members, raw=None)
         for claim in contributions
-        if (members := _delisted_members(claim))
+        if (members := {} if claim.gone else KINDS[claim.resource].lapse(claim))
     }
     return await _change(ctx, before, after, {}, {})
 
 
-def _delisted_members(claim: Contribution) -> dict[str, Any]:
-    """The sanctions listings of a contribution, marked as ended; empty where it has none."""
-    is_listed = claim.resource == "entity" and not claim.gone
-    listings = claim.said.get("sanctions") if is_listed else None
-    return {"sanctions": [row | {"status": "delisted"} for row in listings]} if listings else {}
-
-
-async def withdraw_items(ctx: Context, source: str, limit: int) -> RowCounts:
+async def withdraw_items(ctx: Context, source: str, limit: int) -> LastRun:
     """Remove some news items of a source that have no contributions, as very old ones do."""
     remaining = await ctx.tx.documents.scan(NEWS, where={"source": (source,)}, limit=limit)
     for row in remaining.rows:
         await ctx.remove(NEWS, row.id)
     await items.follow_news(ctx, [RowChange(NEWS.decode(row.raw), None) for row in remaining.rows])
-    return RowCounts(deleted=len(remaining.rows))
+    return LastRun(deleted=len(remaining.rows))
 
 
 async def _change(
@@ -238,8 +232,8 @@ async def _change(
     after: Mapping[str, Contribution],
     forms: Mapping[str, PreparedContribution],
     words: Mapping[str, Any],
-) -> RowCounts:
-    counts = RowCounts()
+) -> LastRun:
+    counts = LastRun()
     for resource in dict.fromkeys(claim.resource for claim in (*before.values(), *after.values())):
         old, new = _of_resource(resource, before), _of_resource(resource, after)
         part, claims = await writing.write(ctx, KINDS[resource], old, new, forms=forms, words=words)
@@ -282,7 +276,7 @@ async def contribution_count(ctx: Context, source: str) -> int:
     )
 
 
-async def take_document(ctx: Context, id_: str, document: ReadDocument) -> RowCounts | None:
+async def take_document(ctx: Context, id_: str, document: ReadDocument) -> LastRun | None:
     """Write a whole document in one unit of work: for small documents and hosts without workers.
 
     The source is stored as the document describes it; None where no source has this id.
@@ -302,7 +296,7 @@ async def take_document(ctx: Context, id_: str, document: ReadDocument) -> RowCo
         counts += await lapse(ctx, claims)
         if after is None:
             break
-    run = counts.last_run(document.rejection_count)
+    run = attrs.evolve(counts, rejected=document.rejection_count)
     finished_source = health.after_success(source_after, ctx.now, run, document.rejections)
     await ctx.save(SOURCES, id_, finished_source)
     return counts

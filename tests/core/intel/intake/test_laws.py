@@ -17,7 +17,7 @@ from svc_core.formats.reading.format import Format
 from svc_core.formats.table import FORMATS, Document, read_document, recognise_format
 from svc_core.intel.folding import identity
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
-from svc_core.intel.folding.writing import RowCounts
+from svc_core.intel.folding.model import LastRun
 from svc_core.intel.intake import record_intake as intake
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.testing.clock import START
@@ -65,10 +65,10 @@ def _rows_of(house: Any, collection: Any) -> Sequence[Any]:
     return house.run(lambda ctx: ctx.tx.documents.scan(collection, limit=100_000)).rows
 
 
-def take(house: Any, document: Document, location: str = "/a") -> RowCounts:
+def take(house: Any, document: Document, location: str = "/a") -> LastRun:
     """Take in a document of the source at this location, an hour later than the one before."""
     house.clock.advance(3_600)
-    counts: RowCounts = house.take(house.add(location), document)
+    counts: LastRun = house.take(house.add(location), document)
     return counts
 
 
@@ -120,7 +120,7 @@ def test_a_document_taken_in_twice_writes_nothing_the_second_time(
     assert state_of(house)
     before, changes = state_of(house), len(house.change_records())
     again = take(house, document)
-    assert again == RowCounts(unchanged=len(document.records))
+    assert again == LastRun(unchanged=len(document.records))
     assert (state_of(house), len(house.change_records())) == (before, changes)
 
 

@@ -14,8 +14,7 @@ from svc_core.base import drive
 from svc_core.base.seals import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.intel.folding.contributions import CONTRIBUTIONS, Contribution
-from svc_core.intel.folding.model import SOURCES, Source
-from svc_core.intel.folding.writing import RowCounts
+from svc_core.intel.folding.model import SOURCES, LastRun, Source
 from svc_core.intel.intake import catalogue, operations
 from svc_core.intel.intake import record_intake as documents
 from svc_core.intel.intake.operations import (
@@ -254,7 +253,7 @@ def test_former_items_are_shown_whole_and_are_no_news_when_they_are_read_again(
     assert row == before | {"recordedAt": None}
     item = json.loads(house.send("getNewsItem", path={"newsId": row["id"]}).body)["data"]
     changes = len(house.change_records())
-    assert house.take(source, document) == RowCounts(unchanged=1)
+    assert house.take(source, document) == LastRun(unchanged=1)
     assert (item, house.rows("listNews"), len(house.change_records())) == (row, [row], changes)
 
 
