@@ -24,7 +24,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.executor import Execution
 from svc_core.operation.host import Host
 from svc_core.operation.parsing import Call, Site, prepare
-from svc_core.operation.ports import SYSTEM, Change, FeedPosition, Transaction
+from svc_core.operation.ports import SYSTEM, Change, Collection, FeedPosition, Transaction
 from svc_core.operation.reply import Reply
 from svc_core.operation.units import Units
 from svc_core.testing.clock import CountingIds, FrozenClock
@@ -34,6 +34,7 @@ from tests.core.feeds import document_of, make_document, make_entry, make_source
 __all__ = ["make_document", "make_entry", "make_source"]
 
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 class House:
@@ -97,6 +98,40 @@ class House:
         rows: list[Any] = json.loads(reply.body)["data"]
         return rows
 
+    def body(self, operation_id: str, query: str = "", **arguments: Any) -> Any:
+        """All that an answer says."""
+        return json.loads(self.send(operation_id, query=query, **arguments).body)
+
+    def pages(
+        self,
+        operation_id: str,
+        query: str = "",
+        *,
+        meanwhile: Callable[[], Any] = lambda: None,
+        **arguments: Any,
+    ) -> list[Any]:
+        """What all pages say, each asked for with the cursor of the one before."""
+        bodies, suffix = [], ""
+        while True:
+            bodies.append(self.body(operation_id, f"{query}{suffix}", **arguments))
+            token = bodies[-1]["meta"]["page"]["nextCursor"]
+            assert (token is None) == (bodies[-1]["links"]["next"] is None)
+            if token is None:
+                return bodies
+            suffix = f"&cursor={token}"
+            meanwhile()
+
+    def every(self, operation_id: str, query: str = "", **arguments: Any) -> list[Any]:
+        """The rows of all pages."""
+        return [
+            row for body in self.pages(operation_id, query, **arguments) for row in body["data"]
+        ]
+
+    def stored(self, collection: Collection[T]) -> list[T]:
+        """Every row of a collection."""
+        page = self.run(lambda ctx: ctx.tx.documents.scan(collection, limit=100_000))
+        return [collection.decode(row.raw) for row in page.rows]
+
     # -- what tenants do -----------------------------------------------------------------------
 
     def changes(self, tenant: str = "wsp_a") -> list[dict[str, Any]]:
@@ -126,12 +161,10 @@ class House:
         return self.run(lambda ctx: documents.take_document(ctx, source.id, document))
 
     def news(self) -> list[NewsItem]:
-        page = self.run(lambda ctx: ctx.tx.documents.scan(NEWS, limit=10_000))
-        return [NEWS.decode(row.raw) for row in page.rows]
+        return self.stored(NEWS)
 
     def words(self) -> list[NewsText]:
-        page = self.run(lambda ctx: ctx.tx.documents.scan(NEWS_TEXTS, limit=10_000))
-        return [NEWS_TEXTS.decode(row.raw) for row in page.rows]
+        return self.stored(NEWS_TEXTS)
 
     def change_records(self) -> list[Change]:
         page = self.run(lambda ctx: ctx.tx.changes.read(FeedPosition(), limit=10_000))

@@ -11,6 +11,7 @@ from svc_core.intel.folding.model import Source
 from svc_core.intel.intake import health, registry
 from svc_core.intel.intake import record_intake as intake
 from svc_core.operation.context import Context
+from svc_core.testing.clock import START
 from svc_http.run.demo.demo_feeds import DemoDocument, data_documents, demo_documents
 
 
@@ -42,6 +43,11 @@ def _read(source: Source, document: DemoDocument) -> Document:
         country_zone=country_zone,
     )
     return read_document(body, recognise_format(body), given)
+
+
+def body(name: str) -> bytes:
+    """A document of the demo, by the name of its file."""
+    return next(one.body for one in data_documents(START) if one.file_name == name)
 
 
 def json_of(body: bytes) -> Any:

@@ -43,10 +43,6 @@ def _nothing(_: Contribution) -> Any:
     return ()
 
 
-def _as_stored(raw: bytes) -> bytes:
-    return raw
-
-
 @frozen(eq=False)
 class RowKind:
     """One kind of row, with everything in which kinds differ.
@@ -64,7 +60,7 @@ class RowKind:
     Fold: `rules`, then `finish`, which turns the folded members into those of a row, or None for
     no row. `own_members` are members that no source states and that a new fold keeps.
     `source_context` is what rows take from their source; `earlier` is the member of which the
-    reading before the newest is kept; `complete` fills in members that stored rows lack.
+    reading before the newest is kept.
 
     Writing: `settle` sees all rows of a unit as they are stored and as they are to be, and may
     change those that bear on each other. `follows` write, in the same unit, what follows from
@@ -96,7 +92,6 @@ class RowKind:
     source_context: Callable[[Source], list[Any]] | None = None
     words: Callable[[Mapping[str, Any], Any], Any] | None = None
     is_idle: RowPredicate = _never
-    complete: Callable[[bytes], bytes] = _as_stored
 
     def id_of_key(self, key: str) -> str:
         """The id of the row with a key."""

@@ -203,7 +203,7 @@ def _build(
     value = wire.from_json(collection.model, draft)
     if before is None:
         return value, False
-    names = changed_fields(kind.complete(before.raw), wire.to_bytes(value))
+    names = changed_fields(before.raw, wire.to_bytes(value))
     if not names or kind.is_idle(names, old, draft):
         return None, False
     if kind.is_quiet(names, old, draft):

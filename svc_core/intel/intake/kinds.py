@@ -21,7 +21,7 @@ from svc_core.intel.folding.rules import Rules
 from svc_core.intel.incidents import queue as incidents
 from svc_core.intel.linking.references import id_of
 from svc_core.intel.news import items
-from svc_core.intel.news.model import NEWS, with_all_members
+from svc_core.intel.news.model import NEWS
 from svc_core.intel.signals import detection_queue as signals
 from svc_core.intel.signals.scores import follow_scores
 from svc_core.intel.vulnerabilities import rules as vulnerabilities
@@ -36,7 +36,7 @@ _TABLE = (
     RowKind("newsItem", "obs", Rules(is_single=True), NEWS, own_members=("retrievedAt", "storyId"),
             locate=items.row_id, is_keyed_by_row=True, state=items.news_members,
             source_context=items.item_context, words=items.item_words,
-            complete=with_all_members, follows=(items.follow_news, incidents.queue_story_incidents,
+            follows=(items.follow_news, incidents.queue_story_incidents,
             signals.follow_items)),
     RowKind("osintEvent", "obs", events.RULES, OSINT_EVENTS,
             own_members=("incidentId",), is_joined=True, finish=events.event_members,

@@ -401,8 +401,6 @@ async def _withdraw(ctx: WorkContext, id_: str) -> LastRun:
             counts += await ctx.work.write(SYSTEM, partial(_withdraw_part, id_, part))
         if after is None:
             break
-    while (batch := await ctx.work.write(SYSTEM, partial(_withdraw_part, id_, ()))) != LastRun():
-        counts += batch
     return counts
 
 
@@ -410,9 +408,7 @@ async def _withdraw_part(id_: str, part: Sequence[Contribution], ctx: Context) -
     # Somebody may have added it anew meanwhile: what it says then stays.
     if await ctx.find(SOURCES, id_) is not None:
         return LastRun()
-    return await (
-        readings.withdraw(ctx, part) if part else readings.withdraw_items(ctx, id_, BATCH_ROWS)
-    )
+    return await readings.withdraw(ctx, part)
 
 
 async def reset_sources(ctx: WorkContext, request: ChosenSources) -> Page[SourceRow]:

@@ -27,12 +27,10 @@ from svc_core.intel.folding.contributions import (
     prepare_contribution,
     words_digest,
 )
-from svc_core.intel.folding.kind import RowChange
 from svc_core.intel.folding.model import SOURCES, LastRun, Source
 from svc_core.intel.intake import health
 from svc_core.intel.intake.kinds import KINDS
-from svc_core.intel.news import items
-from svc_core.intel.news.model import NEWS, NewsText
+from svc_core.intel.news.model import NewsText
 from svc_core.intel.signals import change_signals as changes
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Position
@@ -215,15 +213,6 @@ async def lapse(ctx: Context, contributions: Sequence[Contribution]) -> LastRun:
         if (members := {} if claim.gone else KINDS[claim.resource].lapse(claim))
     }
     return await _change(ctx, before, after, {}, {})
-
-
-async def withdraw_items(ctx: Context, source: str, limit: int) -> LastRun:
-    """Remove some news items of a source that have no contributions, as very old ones do."""
-    remaining = await ctx.tx.documents.scan(NEWS, where={"source": (source,)}, limit=limit)
-    for row in remaining.rows:
-        await ctx.remove(NEWS, row.id)
-    await items.follow_news(ctx, [RowChange(NEWS.decode(row.raw), None) for row in remaining.rows])
-    return LastRun(deleted=len(remaining.rows))
 
 
 async def _change(

@@ -10,7 +10,6 @@ from typing import Annotated, Literal
 import attrs
 from attrs import frozen
 
-from svc_core import wire
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.intel.entities.model import EntityRef
 from svc_core.intel.linking.articles import incident_of_article
@@ -275,11 +274,6 @@ NEWS: Collection[NewsItem] = Collection(
     ),
     kind="newsItem",
 )
-
-
-def with_all_members(raw: bytes) -> bytes:
-    """A stored item with all members of today; those that are newer than the row are null."""
-    return raw if b'"recordedAt":' in raw else wire.to_bytes(NEWS.decode(raw))
 
 
 NEWS_TEXTS: Collection[NewsText] = Collection(

@@ -24,7 +24,6 @@ from svc_core.intel.news.model import (
     Recap,
     TopicActivity,
     mentions,
-    with_all_members,
 )
 from svc_core.operation import crud
 from svc_core.operation.context import Context
@@ -86,9 +85,9 @@ class TopicRow:
 
 
 async def with_entities(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
-    """The rows of items with all members, and with the entities that their texts mention."""
+    """The rows of items with the entities that their texts mention."""
     references = [mentions(NEWS.decode(row)) for row in rows]
-    return await directory.with_mentions(ctx, list(map(with_all_members, rows)), references)
+    return await directory.with_mentions(ctx, rows, references)
 
 
 NEWS_LISTING = Listing(

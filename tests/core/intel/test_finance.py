@@ -33,20 +33,15 @@ def demo_house(house_factory: Any) -> Any:
 
 
 def page(house: Any, entity: str, query: str = "") -> dict[str, Any]:
-    reply = house.send("listFinancialObservations", path={"entityId": entity}, query=query)
-    body: dict[str, Any] = json.loads(reply.body)
+    body: dict[str, Any] = house.body("listFinancialObservations", query, path={"entityId": entity})
     return body
 
 
 def rows(house: Any, entity: str, query: str = "") -> list[dict[str, Any]]:
-    facts: list[dict[str, Any]] = []
-    after = ""
-    while True:
-        part = page(house, entity, f"limit=3&{query}{after}")
-        facts += part["data"]
-        if part["meta"]["page"]["nextCursor"] is None:
-            return facts
-        after = f"&cursor={part['meta']['page']['nextCursor']}"
+    facts: list[dict[str, Any]] = house.every(
+        "listFinancialObservations", f"limit=3&{query}", path={"entityId": entity}
+    )
+    return facts
 
 
 FILTERS = [

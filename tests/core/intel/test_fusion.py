@@ -138,7 +138,7 @@ ID = id_of(f"cik:{CIK}")
 
 
 def fusion(house: Any, query: str = YEAR, id_: str = ID) -> Any:
-    return json.loads(house.send("getFusion", path={"entityId": id_}, query=query).body)["data"]
+    return house.body("getFusion", query, path={"entityId": id_})["data"]
 
 
 def take_all(house: Any, *names: str) -> None:
@@ -158,19 +158,9 @@ def story(request: Any, house_factory: Any) -> Any:
 
 
 def fusion_pages(house: Any, query: str, between: Any = lambda: None) -> list[Any]:
-    pages: list[Any] = []
-    token = ""
-    while token is not None:
-        suffix = f"&cursor={token}" if token else ""
-        body = json.loads(
-            house.send("getFusion", path={"entityId": ID}, query=f"{query}{suffix}").body
-        )
-        rows = [*body["data"]["timeline"], *body["data"]["links"]]
-        assert body["meta"]["pageCount"] == len(rows)
-        assert (body["links"]["next"] is None) == (body["meta"]["page"]["nextCursor"] is None)
-        pages.append(rows)
-        token = body["meta"]["page"]["nextCursor"]
-        between()
+    bodies = house.pages("getFusion", query, path={"entityId": ID}, meanwhile=between)
+    pages = [[*body["data"]["timeline"], *body["data"]["links"]] for body in bodies]
+    assert [body["meta"]["pageCount"] for body in bodies] == list(map(len, pages))
     return pages
 
 
@@ -186,7 +176,7 @@ def test_pages_have_each_row_of_the_timeline_and_each_link_once(story: Any) -> N
         assert sorted(map(repr, entries)) == sorted(map(repr, rows))
         times = [row["at"] for row in entries if "at" in row]
         assert times == sorted(times)
-    body = json.loads(story.send("getFusion", path={"entityId": ID}, query=f"{YEAR}&limit=1").body)
+    body = story.body("getFusion", f"{YEAR}&limit=1", path={"entityId": ID})
     token = body["meta"]["page"]["nextCursor"]
     assert len(fusion_pages(story, f"{YEAR}&cursor={token}")[0]) == len(rows) - 1
     for tenant, query in (("wsp_a", ""), ("wsp_b", f"{YEAR}&"), ("wsp_a", "from=2025-01-01&")):

@@ -4,6 +4,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from svc_core.intel.graphs.cyber_graph import GetCyberGraph
 from svc_core.intel.graphs.operations import GetEntityGraph
 from svc_core.intel.linking.references import id_of
 from svc_core.operation.inputs import inputs_of
-from svc_http.run.demo.demo_feeds import data_documents
+from tests.core import demo
+from tests.core.cves import product, record
 from tests.core.intel.incident_documents import fold, gdelt, rss
 
 Graph = dict[str, Any]
@@ -31,8 +33,7 @@ APT28, CHOPSTICK = id_of("attack:G0007"), id_of("attack:S0023")
 
 def graph(house: Any, root: str, query: str = "") -> Graph:
     """The graph around an entity, whose promises hold."""
-    answer = house.send("getEntityGraph", path={"entityId": root}, query=query)
-    view: Graph = json.loads(answer.body)["data"]
+    view: Graph = house.body("getEntityGraph", query, path={"entityId": root})["data"]
     assert view["counts"] == {"nodes": len(view["nodes"]), "edges": len(view["edges"])}
     check_closed(view)
     degree = Counter(end for edge in view["edges"] for end in (edge["sourceId"], edge["targetId"]))
@@ -49,24 +50,20 @@ def check_closed(view: Graph) -> None:
         assert edge["evidence"]
 
 
-def pages(house: Any, query: str = "") -> Iterator[Graph]:
+def check_page(body: Any) -> None:
+    page = body["data"]
+    check_closed(page)
+    ends = {edge[end] for edge in page["edges"] for end in ("sourceId", "targetId")}
+    assert {node["id"] for node in page["nodes"]} == ends
+    assert page["counts"] == {"nodes": len(page["nodes"]), "edges": len(page["edges"])}
+    assert body["meta"]["pageCount"] == len(page["edges"])
+
+
+def pages(house: Any, query: str = "", between: Any = lambda: None) -> Iterator[Graph]:
     """The pages of the cyber graph, whose promises hold."""
-    cursor = ""
-    while True:
-        body = json.loads(house.send("getCyberGraph", query=f"{query}{cursor}").body)
-        page = body["data"]
-        check_closed(page)
-        ends = {edge[end] for edge in page["edges"] for end in ("sourceId", "targetId")}
-        assert {node["id"] for node in page["nodes"]} == ends
-        counts = {"nodes": len(page["nodes"]), "edges": len(page["edges"])}
-        assert page["counts"] == counts
-        assert body["meta"]["pageCount"] == counts["edges"]
-        yield page
-        token = body["meta"]["page"]["nextCursor"]
-        assert (token is None) == (body["links"]["next"] is None)
-        if token is None:
-            return
-        cursor = f"&cursor={token}"
+    for body in house.pages("getCyberGraph", query, meanwhile=between):
+        check_page(body)
+        yield body["data"]
 
 
 def edges(house: Any, query: str = "") -> list[Edge]:
@@ -198,9 +195,8 @@ def test_a_maker_is_joined_to_the_vulnerabilities_of_its_products(demo_house: An
 
 def test_who_takes_part_in_an_incident_is_joined_to_it(house_factory: Callable[[], Any]) -> None:
     house = house_factory()
-    documents = {document.file_name: document for document in data_documents(house.clock.now())}
     for name in ("misp-event.json", "misp-galaxy.json"):
-        take(house, f"https://misp.example/{name}", documents[name].body)
+        take(house, f"https://misp.example/{name}", demo.body(name))
     fold(house)
     actors = house.rows("listEntities", "type=threatActor&limit=100")
     graphs = [graph(house, row["id"], "types=mentionedWith") for row in actors]
@@ -235,20 +231,10 @@ TICKERS = {"0": {"cik_str": 1999001, "ticker": "QLSY", "title": "Quillard System
 
 
 def graph_pages(house: Any, root: str, query: str, between: Any = lambda: None) -> list[Graph]:
-    views: list[Graph] = []
-    token = ""
-    while token is not None:
-        suffix = f"&cursor={token}" if token else ""
-        answer = house.send("getEntityGraph", path={"entityId": root}, query=f"{query}{suffix}")
-        body = json.loads(answer.body)
-        views.append(body["data"])
-        check_closed(body["data"])
-        ends = {edge[end] for edge in body["data"]["edges"] for end in ("sourceId", "targetId")}
-        assert {node["id"] for node in body["data"]["nodes"]} == ends
-        assert body["meta"]["pageCount"] == len(body["data"]["edges"])
-        token = body["meta"]["page"]["nextCursor"]
-        between()
-    return views
+    bodies = house.pages("getEntityGraph", query, path={"entityId": root}, meanwhile=between)
+    for body in bodies:
+        check_page(body)
+    return [body["data"] for body in bodies]
 
 
 @pytest.mark.parametrize("query", ["", "&depth=2", "&depth=2&minConfidence=0.6", "&types=uses"])
@@ -264,9 +250,7 @@ def test_pages_of_a_graph_have_each_of_its_edges_once(demo_house: Any, query: st
         assert len(edges_) == len(whole)
         # A node says on every page how many edges it has in the whole graph.
         assert all(node in every["nodes"] for page in views for node in page["nodes"])
-    first = json.loads(
-        demo_house.send("getEntityGraph", path={"entityId": APT28}, query=f"limit=1{query}").body
-    )
+    first = demo_house.body("getEntityGraph", f"limit=1{query}", path={"entityId": APT28})
     token = first["meta"]["page"]["nextCursor"]
     (rest,) = graph_pages(demo_house, APT28, f"cursor={token}{query}")
     assert len(rest["edges"]) == len(whole) - 1
@@ -274,40 +258,18 @@ def test_pages_of_a_graph_have_each_of_its_edges_once(demo_house: Any, query: st
 
 def test_a_page_of_a_graph_is_gone_on_from_while_edges_come(house_factory: Any) -> None:
     house = house_factory()
-    take(house, "https://attack.example/", attack(5))
-    before = {edge["id"] for edge in graph(house, APT28)["edges"]}
+    take(house, "https://tools.example/", bundle(range(5)))
+    root = id_of(f"stix:{ACTOR}")
+    before = {edge["id"] for edge in graph(house, root)["edges"]}
     turns = iter((9, 13))
     views = graph_pages(
-        house, APT28, "limit=2",
-        lambda: (count := next(turns, 0)) and take(house, "https://attack.example/", attack(count)),
+        house, root, "limit=2",
+        lambda: take(house, "https://tools.example/", bundle(range(next(turns, 0)))),
     )  # fmt: skip
     ids = [edge["id"] for page in views for edge in page["edges"]]
     assert len(ids) == len(set(ids))
     assert before <= set(ids)
-    assert len(graph(house, APT28)["edges"]) > len(before)
-
-
-def attack(count: int) -> bytes:
-    """A bundle in which one actor uses so many tools."""
-    actor = "intrusion-set--00000000-0000-4000-8000-000000000000"
-    objects = [_stix(actor, "intrusion-set", "APT28", "G0007")]
-    for at in range(count):
-        tool = f"tool--00000000-0000-4000-8000-0000000001{at:02}"
-        objects.append(_stix(tool, "tool", f"Tool {at}", f"S90{at:02}"))
-        link = f"relationship--00000000-0000-4000-8000-0000000002{at:02}"
-        ends = {"relationship_type": "uses", "source_ref": actor, "target_ref": tool}
-        objects.append({**_stix(link, "relationship", "x", "R1"), **ends})
-    bundle = "bundle--00000000-0000-4000-8000-000000000009"
-    return json.dumps({"type": "bundle", "id": bundle, "objects": objects}).encode()
-
-
-def _stix(id_: str, type_: str, name: str, attack_id: str) -> dict[str, Any]:
-    reference = {"source_name": "mitre-attack", "external_id": attack_id}
-    day = "2024-01-01T00:00:00.000Z"
-    return {
-        "type": type_, "id": id_, "spec_version": "2.1", "created": day, "modified": day,
-        "name": name, "external_references": [reference],
-    }  # fmt: skip
+    assert len(graph(house, root)["edges"]) > len(before)
 
 
 @pytest.mark.parametrize(
@@ -317,7 +279,7 @@ def _stix(id_: str, type_: str, name: str, attack_id: str) -> dict[str, Any]:
 )  # fmt: skip
 def test_a_cursor_of_another_graph_is_refused(demo_house: Any, variant: str) -> None:
     request = {"path": {"entityId": APT28}}
-    body = json.loads(demo_house.send("getEntityGraph", **request, query="limit=1").body)
+    body = demo_house.body("getEntityGraph", "limit=1", **request)
     token = body["meta"]["page"]["nextCursor"]
     assert token is not None
     for tenant, root, query in (
@@ -392,24 +354,16 @@ def test_companies_and_kin_are_no_part_of_the_cyber_graph(demo_house: Any) -> No
     assert types.isdisjoint({"owns", "family", "subsidiaryOf", "paid", "directs"})
 
 
-def record(*vendors: str) -> bytes:
+def flaw(*vendors: str) -> bytes:
     """A vulnerability in products of these."""
-    members = {
-        "dataType": "CVE_RECORD", "dataVersion": "5.1",
-        "cveMetadata": {"cveId": "CVE-2025-0001", "state": "PUBLISHED",
-                        "datePublished": "2025-01-01T00:00:00Z"},
-        "containers": {"cna": {
-            "descriptions": [{"lang": "en", "value": "In all of them."}],
-            "affected": [{"vendor": vendor, "product": "Mail"} for vendor in vendors],
-        }},
-    }  # fmt: skip
-    return json.dumps(members).encode()
+    products = [product(vendor, "Mail") for vendor in vendors]
+    return json.dumps(record("CVE-2025-0001", affected=products)).encode()
 
 
 def test_a_maker_that_is_known_by_its_name_is_joined_from_both_ends(house: Any) -> None:
     company = {"cik_str": 1999001, "ticker": "KBSX", "title": "Kestrel Bay Systems Inc"}
     take(house, "https://sec.example/tickers.json", json.dumps({"0": company}).encode())
-    take(house, "https://cve.example/1.json", record("Kestrel Bay Systems"))
+    take(house, "https://cve.example/1.json", flaw("Kestrel Bay Systems"))
     (reverse,) = graph(house, id_of("CVE-2025-0001"))["edges"]
     assert reverse["sourceId"] == id_of("cik:0001999001")
     assert graph(house, reverse["sourceId"])["edges"] == [reverse]
@@ -419,10 +373,9 @@ def test_pages_go_on_within_the_makers_of_one_vulnerability(
     house_factory: Callable[[], Any],
 ) -> None:
     house = house_factory()
-    documents = {document.file_name: document for document in data_documents(house.clock.now())}
-    take(house, "https://sec.example/tickers.json", documents["sec-tickers.json"].body)
+    take(house, "https://sec.example/tickers.json", demo.body("sec-tickers.json"))
     vendors = ("Microsoft", "Apple", "Cisco", "Fortinet", "Palo Alto Networks")
-    take(house, "https://cve.example/1.json", record(*vendors))
+    take(house, "https://cve.example/1.json", flaw(*vendors))
     whole = edges(house, "limit=100")
     assert len(whole) > 2
     for limit in (1, 2):
@@ -432,6 +385,9 @@ def test_pages_go_on_within_the_makers_of_one_vulnerability(
 # -- while others write ------------------------------------------------------------------------
 
 
+ACTOR = "intrusion-set--40000000-0000-4000-8000-000000999999"
+
+
 def bundle(numbers: range) -> bytes:
     """A STIX bundle in which one actor uses so many tools."""
     about = {"created": "2026-01-01T00:00:00Z", "modified": "2026-01-01T00:00:00Z"}
@@ -439,14 +395,13 @@ def bundle(numbers: range) -> bytes:
     def uuid(number: int) -> str:
         return f"40000000-0000-4000-8000-{number:012d}"
 
-    actor = f"intrusion-set--{uuid(999_999)}"
-    objects: list[Any] = [{"type": "intrusion-set", "id": actor, "name": "Reed", **about}]
+    objects: list[Any] = [{"type": "intrusion-set", "id": ACTOR, "name": "Reed", **about}]
     for number in numbers:
         tool = f"tool--{uuid(number)}"
         objects += [
             {"type": "tool", "id": tool, "name": f"Tool {number}", **about},
             {"type": "relationship", "id": f"relationship--{uuid(number)}", **about,
-             "relationship_type": "uses", "source_ref": actor, "target_ref": tool},
+             "relationship_type": "uses", "source_ref": ACTOR, "target_ref": tool},
         ]  # fmt: skip
     return json.dumps({"type": "bundle", "id": f"bundle--{uuid(0)}", "objects": objects}).encode()
 
@@ -463,13 +418,15 @@ def test_a_walk_meets_every_edge_once_while_others_tell_of_them_again(
     house = house_factory()
     take(house, "https://one.example/a.json", bundle(range(60)))
     before = {edge["id"] for edge in edges(house, "limit=100")}
-    ids: list[str] = []
-    for number, page in enumerate(pages(house, "limit=7")):
-        ids += [edge["id"] for edge in page["edges"]]
-        # Others tell of the same relations, and of more.
+    numbers = count(step=10)
+
+    def others_tell_of_the_same_relations_and_of_more() -> None:
         house.clock.advance(60)
-        document = bundle(range(number * 10, number * 10 + 15))
-        take(house, f"https://two.example/{number}.json", document)
+        number = next(numbers)
+        take(house, f"https://two.example/{number}.json", bundle(range(number, number + 15)))
+
+    walk = pages(house, "limit=7", others_tell_of_the_same_relations_and_of_more)
+    ids = [edge["id"] for page in walk for edge in page["edges"]]
     assert len(ids) == len(set(ids))
     assert before <= set(ids)
 
@@ -478,10 +435,9 @@ def test_one_relation_under_keys_of_two_schemes_is_one_edge(
     house_factory: Callable[[], Any],
 ) -> None:
     house = house_factory()
-    documents = {document.file_name: document for document in data_documents(house.clock.now())}
-    take(house, "https://mitre.example/attack.json", documents["attack.json"].body)
+    take(house, "https://mitre.example/attack.json", demo.body("attack.json"))
     before = edges(house, "limit=100")
-    attack = json.loads(documents["attack.json"].body)["objects"]
+    attack = json.loads(demo.body("attack.json"))["objects"]
     (use,) = [
         item for item in attack
         if item["type"] == "relationship" and item["relationship_type"] == "uses"

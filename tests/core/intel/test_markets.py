@@ -145,14 +145,7 @@ def test_a_rare_share_is_found_however_many_rows_are_passed_over(
 
 
 def _walk(house: Any, query: str) -> list[str]:
-    ids, cursor, pages = list[str](), "", 0
-    while cursor is not None and pages < 9:
-        reply = house.send("listMarkets", query=f"{query}{cursor}")
-        body = json.loads(reply.body)
-        ids += [row["providerMarketId"] for row in body["data"]]
-        after = body["meta"]["page"]["nextCursor"]
-        cursor, pages = None if after is None else f"&cursor={after}", pages + 1
-    return ids
+    return [row["providerMarketId"] for row in house.every("listMarkets", query)]
 
 
 def test_lists_are_sorted_and_their_pages_join(demo_house: Any) -> None:

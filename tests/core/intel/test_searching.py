@@ -1,6 +1,7 @@
 """Lists that are asked for by words: what is found, in which order, and why."""
 
 import json
+from itertools import count
 from typing import Any
 from urllib.parse import quote
 
@@ -118,19 +119,17 @@ def test_pages_join_and_other_filters_still_apply(house: Any) -> None:
         for at in range(30)
     ]  # fmt: skip
     demo.take(house, "c.ftm.json", "\n".join(map(json.dumps, lines)).encode())
+    numbers = count()
+
+    def a_new_one_comes() -> None:
+        demo.take(house, f"{next(numbers)}.json", NEW_ONE)
+
     for query, expected in (("q=gable%20quay", 20), ("q=gable%20quay&type=company", 10),
                             ("q=gable&sort=updatedAt", 30)):  # fmt: skip
-        ids, cursor = [], ""
-        while True:
-            body = json.loads(
-                house.send("listEntities", query=f"{query}&include=match&limit=7{cursor}").body
-            )
-            ids += [(row["id"], row["match"]["score"]) for row in body["data"]]
-            after = body["meta"]["page"]["nextCursor"]
-            if after is None:
-                break
-            cursor = f"&cursor={after}"
-            demo.take(house, f"{after[:8]}.json", NEW_ONE)
+        rows = house.every(
+            "listEntities", f"{query}&include=match&limit=7", meanwhile=a_new_one_comes
+        )
+        ids = [(row["id"], row["match"]["score"]) for row in rows]
         assert len({id_ for id_, _ in ids}) == len(ids)
         assert len(ids) >= expected, query
         if "sort" not in query:
@@ -151,10 +150,5 @@ def test_a_long_question_has_a_cursor_that_goes_on(house: Any) -> None:
     ]  # fmt: skip
     demo.take(house, "markets.json", rows)
     query = f"q={quote((words + ' ' + words.lower()).ljust(290, 'x')[:300])}&limit=1"
-    ids, cursor = [], ""
-    for _ in rows:
-        body = json.loads(house.send("listMarkets", query=query + cursor).body)
-        ids += [row["id"] for row in body["data"]]
-        cursor = f"&cursor={body['meta']['page']['nextCursor']}"
-    assert len({*ids}) == len(rows)
-    assert cursor == "&cursor=None"
+    bodies = house.pages("listMarkets", query)
+    assert len({row["id"] for body in bodies for row in body["data"]}) == len(bodies) == len(rows)

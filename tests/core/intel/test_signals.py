@@ -141,22 +141,16 @@ def test_it_expires_when_its_time_is_over_and_its_tag_changes_with_it(signals: H
 
 def test_pages_join_while_the_clock_goes_on(signals: House) -> None:
     signals.run(lambda ctx: write_signals(ctx, [finding(f"n{n}", hours=n + 5) for n in range(10)]))
-    ids: list[str] = []
-    cursor = ""
-    while True:
-        reply = signals.send("listSignals", query=f"status=active&limit=3{cursor}")
-        body = json.loads(reply.body)
-        ids += [row["title"] for row in body["data"]]
-        if body["meta"]["page"]["nextCursor"] is None:
-            break
-        cursor = f"&cursor={body['meta']['page']['nextCursor']}"
-        signals.clock.advance(1)
+    rows = signals.every(
+        "listSignals", "status=active&limit=3", meanwhile=lambda: signals.clock.advance(1)
+    )
+    ids = [row["title"] for row in rows]
     assert ids == titles(signals, "status=active&limit=100")
     assert len(ids) == len(set(ids)) == 14
 
 
 def test_a_cursor_is_not_of_a_list_of_another_state(signals: House) -> None:
-    reply = json.loads(signals.send("listSignals", query="status=active&limit=1").body)
+    reply = signals.body("listSignals", "status=active&limit=1")
     cursor = reply["meta"]["page"]["nextCursor"]
     refusal = signals.refusal("listSignals", query=f"status=expired&limit=1&cursor={cursor}")
     assert refusal.type is problem.INVALID_CURSOR

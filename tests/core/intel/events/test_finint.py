@@ -46,18 +46,7 @@ FILTERS = [
 
 @pytest.mark.parametrize(("query", "count"), FILTERS)
 def test_a_filter_finds_all_that_match_page_by_page(world: Any, query: str, count: int) -> None:
-    ids: list[str] = []
-    after = ""
-    while True:
-        reply = json.loads(
-            world.send(
-                "listIndicators", query="&".join(filter(None, (query, "limit=7", after)))
-            ).body
-        )
-        ids += [row["id"] for row in reply["data"]]
-        if reply["meta"]["page"]["nextCursor"] is None:
-            break
-        after = f"cursor={reply['meta']['page']['nextCursor']}"
+    ids = [row["id"] for row in world.every("listIndicators", f"{query}&limit=7".lstrip("&"))]
     assert len(ids) == len(set(ids)) == count
 
 
@@ -149,7 +138,7 @@ def test_what_cannot_be_asked_is_refused_by_its_name(world: Any, query: str, kin
 
 
 def test_a_cursor_is_of_one_list_alone(world: Any) -> None:
-    reply = json.loads(world.send("listIndicators", query="latest=true&limit=1").body)
+    reply = world.body("listIndicators", "latest=true&limit=1")
     cursor = reply["meta"]["page"]["nextCursor"]
     refusal = world.refusal("listIndicators", query=f"limit=1&cursor={cursor}")
     assert refusal.type is problem.INVALID_CURSOR
@@ -161,14 +150,9 @@ def test_a_page_looks_at_so_many_series_and_says_where_to_go_on(house: Any, take
     take(house, "rates", json.dumps(document).encode())
     late = {"base": "EUR", "date": "2025-03-01", "rates": {"X00": 1, "X70": 2}}
     take(house, "late", json.dumps(late).encode())
-    query, matches, pages = "latest=true&limit=100&periodFrom=2025", [], 0
-    after = ""
-    while pages == 0 or after:
-        body = json.loads(house.send("listIndicators", query=query + after).body)
-        matches += [row["value"] for row in body["data"]]
-        cursor, pages = body["meta"]["page"]["nextCursor"], pages + 1
-        after = f"&cursor={cursor}" if cursor else ""
-    assert (sorted(matches), pages) == ([1, 2], 2)
+    pages = house.pages("listIndicators", "latest=true&limit=100&periodFrom=2025")
+    matches = [row["value"] for body in pages for row in body["data"]]
+    assert (sorted(matches), len(pages)) == ([1, 2], 2)
 
 
 # -- as documents say it -----------------------------------------------------------------------

@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any
 
 import pytest
-from attrs import define, evolve, field, fields
+from attrs import define, evolve, field
 
-from svc_core import catalog, wire
+from svc_core import catalog
 from svc_core.base import drive
 from svc_core.base.seals import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.intel.folding.contributions import CONTRIBUTIONS, Contribution
-from svc_core.intel.folding.model import SOURCES, LastRun, Source
+from svc_core.intel.folding.model import SOURCES, Source
 from svc_core.intel.intake import catalogue, operations
 from svc_core.intel.intake import record_intake as documents
 from svc_core.intel.intake.operations import (
@@ -25,15 +25,13 @@ from svc_core.intel.intake.operations import (
     SourceReader,
 )
 from svc_core.intel.intake.registry import SourceWish, register_source, remove_sources
-from svc_core.intel.news.model import NEWS
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host, silent
-from svc_core.operation.ports import SYSTEM, Collection
+from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_http.stores.memory.storage import MemoryStorage
-from tests.core.feeds import document_of
 
 
 @define
@@ -220,55 +218,6 @@ def test_what_is_added_anew_while_it_is_withdrawn_stays() -> None:
 
 
 # -- items of before contributions were kept ---------------------------------------------------
-
-
-class _AsBytes(Collection[Any]):
-    def record(self, value: bytes, _: bytes | None = None) -> Any:
-        return evolve(NEWS.record(NEWS.decode(value)), raw=value)
-
-
-FORMER = _AsBytes(**{field.name: getattr(NEWS, field.name) for field in fields(Collection)})
-
-
-async def age(ctx: Context) -> None:
-    """Have items as they were written before contributions, and some members, were kept."""
-    for row in (await ctx.tx.documents.scan(NEWS, limit=9)).rows:
-        old = json.loads(row.raw)
-        for name in ("recordedAt", "duplicateOf", "place", "entities"):
-            del old[name]
-        del old["source"]["tier"], old["source"]["stateAffiliated"]
-        await ctx.tx.documents.put(FORMER, row.id, wire.to_bytes(old))
-    for row in (await ctx.tx.documents.scan(CONTRIBUTIONS, limit=9)).rows:
-        await ctx.tx.documents.delete(CONTRIBUTIONS, row.id)
-
-
-def test_former_items_are_shown_whole_and_are_no_news_when_they_are_read_again(
-    house: Any, make_entry: Any, make_document: Any
-) -> None:
-    source, document = house.add(), make_document(make_entry("https://pier.org/1"))
-    house.take(source, document)
-    (before,) = house.rows("listNews")
-    house.run(age)
-    (row,) = house.rows("listNews")
-    assert row == before | {"recordedAt": None}
-    item = json.loads(house.send("getNewsItem", path={"newsId": row["id"]}).body)["data"]
-    changes = len(house.change_records())
-    assert house.take(source, document) == LastRun(unchanged=1)
-    assert (item, house.rows("listNews"), len(house.change_records())) == (row, [row], changes)
-
-
-def test_former_items_are_withdrawn_with_their_source(make_entry: Any, make_document: Any) -> None:
-    shelf = Shelf()
-    mine, other = shelf.source("/a", range(1)), shelf.source("/b", range(0))
-    for source in (mine, other):
-        document = document_of(make_document(make_entry(f"https://pier.org{source.location}")))
-        unit = partial(documents.take_document, id_=source.id, document=document)
-        drive.run(shelf.write(SYSTEM, unit))
-    drive.run(shelf.write(SYSTEM, age))
-    page = shelf.run(operations.remove_and_withdraw, RemoveSources((mine.id,), withdraw=True))
-    assert b'"deleted":1' in page.rows[0]
-    (left,) = drive.run(shelf.read(SYSTEM, lambda ctx: ctx.tx.documents.scan(NEWS, limit=9))).rows
-    assert NEWS.decode(left.raw).source.id == other.id
 
 
 # -- what is offered ---------------------------------------------------------------------------
