@@ -160,6 +160,18 @@ class House:
             document = document_of(document)
         return self.run(lambda ctx: documents.take_document(ctx, source.id, document))
 
+    def withdraw(self, location: str) -> None:
+        """Take back all that the source at a location ever brought."""
+        id_ = self.add(location).id
+
+        async def unit(ctx: Context) -> bool:
+            claims, _ = await documents.contributions_from(ctx, id_)
+            await documents.withdraw(ctx, claims)
+            return bool(claims)
+
+        while self.run(unit):
+            pass
+
     def news(self) -> list[NewsItem]:
         return self.stored(NEWS)
 

@@ -29,8 +29,8 @@ def _march(house: House) -> None:
 
 
 def signals(house: House) -> list[Signal]:
-    page = house.run(lambda ctx: ctx.tx.documents.scan(SIGNALS, limit=1_000))
-    return [SIGNALS.decode(row.raw) for row in page.rows]
+    rows: list[Signal] = house.stored(SIGNALS)
+    return rows
 
 
 def detect(house: House, sources: Sequence[str] = ()) -> list[Signal]:

@@ -15,7 +15,6 @@ from svc_core.contract import problem
 from svc_core.formats.model import Metadata, Record
 from svc_core.formats.reading.entity_keys import entity
 from svc_core.formats.table import FORMATS, Document
-from svc_core.intel.intake import record_intake as documents
 from svc_core.intel.linking.references import id_of
 from tests.core import demo
 
@@ -228,20 +227,9 @@ def test_a_listing_that_vanished_stays_as_delisted_while_others_know_the_entity(
         "active"
     ]
     take(house, "/list", *rest)
-    withdraw(house, "/list")
+    house.withdraw("/list")
     assert entity_row(house, "lei:A")["sanctions"] is None
     assert len(listed_rows(house)) == 1
-
-
-def withdraw(house: Any, location: str) -> None:
-    """Take back all that the source at this location ever brought."""
-    id_ = house.add(location).id
-
-    async def unit(ctx: Any) -> None:
-        claims, _ = await documents.contributions_from(ctx, id_)
-        await documents.withdraw(ctx, claims)
-
-    house.run(unit)
 
 
 def test_an_instant_leaves_out_what_was_written_before(house: Any) -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from svc_core.base import drive
 from svc_core.intel.events.model import OSINT_EVENTS
-from svc_core.intel.folding.contributions import CONTRIBUTIONS
 from svc_core.intel.folding.union import ALIKE_MAX
 from svc_core.intel.incidents import fold_passes as passes
 from svc_core.intel.incidents.fold_passes import fold_new
@@ -20,7 +19,6 @@ from svc_core.intel.incidents.incident_members import event_member
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE
 from svc_core.intel.incidents.neighbourhood import around, distance_km
 from svc_core.intel.incidents.queue import note_incident
-from svc_core.intel.intake import record_intake as documents
 from tests.core.intel.incident_documents import (
     NOON,
     eonet,
@@ -58,9 +56,7 @@ def without_own(value: Any) -> Any:
 def state_of(house: Any) -> dict[str, Any]:
     """Every incident, and of which each event says that it is part."""
     rows = {row["id"]: without_own(row) for row in incidents(house)}
-    events = house.run(lambda ctx: ctx.tx.documents.scan(OSINT_EVENTS, limit=1_000)).rows
-    parts = (OSINT_EVENTS.decode(row.raw) for row in events)
-    return rows | {event.id: event.incident_id for event in parts}
+    return rows | {event.id: event.incident_id for event in house.stored(OSINT_EVENTS)}
 
 
 @pytest.fixture
@@ -75,17 +71,6 @@ def told_of(house: Any) -> Callable[..., list[Any]]:
         return incidents(house)
 
     return bodies_of
-
-
-def withdraw(house: Any, location: str) -> None:
-    """Take back what the source at a location brought."""
-    source = house.add(location).id
-
-    async def run(ctx: Any) -> None:
-        page = await ctx.tx.documents.scan(CONTRIBUTIONS, where={"source": (source,)}, limit=1_000)
-        await documents.withdraw(ctx, [CONTRIBUTIONS.decode(row.raw) for row in page.rows])
-
-    house.run(run)
 
 
 # -- what is one event -------------------------------------------------------------------------
@@ -263,7 +248,7 @@ def test_what_is_taken_back_leaves_nothing(
         if location != dropped_name:
             take(without, body, location)
         fold(house)
-    withdraw(house, dropped_name)
+    house.withdraw(dropped_name)
     fold(house)
     fold(without)
     mine, theirs = state_of(house), state_of(without)
@@ -292,7 +277,7 @@ def test_no_unit_reads_all_that_have_a_mark_that_everybody_has(
     )
     fold(house)
     assert sorted(set(read)) == sorted(read)
-    assert house.run(lambda ctx: ctx.tx.documents.count(INCIDENTS, limit=1_000)) == count
+    assert len(house.stored(INCIDENTS)) == count
 
 
 # -- ids ---------------------------------------------------------------------------------------
@@ -343,7 +328,7 @@ def test_reading_the_same_again_writes_nothing(told_of: Any, house: Any) -> None
     bodies = (usgs({"id": "us1"}), gdacs(), *(rss(host, STRIKE) for host in PAPERS), misp())
     told_of(*bodies)
     before = _changes(house)
-    rows = house.run(lambda ctx: ctx.tx.documents.scan(INCIDENTS, limit=100)).rows
+    rows = house.stored(INCIDENTS)
     house.run(lambda ctx: note_incident(ctx, [row.id for row in rows]))
     assert fold(house) == len(rows)
     assert _changes(house) == before
@@ -446,8 +431,7 @@ def test_time_alone_moves_a_status_on(told_of: Any, house: Any) -> None:
         (row,) = incidents(house)
         seen.append(row["status"])
     assert seen == ["emerging", "active", "monitoring", "closed", "closed"]
-    due = house.run(lambda ctx: ctx.tx.documents.scan(INCIDENTS_DUE, limit=10)).rows
-    assert due == ()
+    assert house.stored(INCIDENTS_DUE) == []
 
 
 @pytest.mark.parametrize(

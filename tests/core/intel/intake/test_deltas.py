@@ -35,8 +35,7 @@ DELETION = changes(
 
 
 def live_names(house: Any) -> dict[str, Any]:
-    page = house.run(lambda ctx: ctx.tx.documents.scan(CONTRIBUTIONS, limit=100))
-    claims = [CONTRIBUTIONS.decode(row.raw) for row in page.rows]
+    claims = house.stored(CONTRIBUTIONS)
     return {claim.key: claim.said.get("name") for claim in claims if not claim.gone}
 
 

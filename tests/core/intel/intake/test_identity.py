@@ -2,8 +2,6 @@
 
 import os
 from collections.abc import Callable
-from datetime import timedelta
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -61,24 +59,6 @@ def test_one_page_at_two_addresses_of_a_document_is_one_row(
     (row,) = house.news()
     assert row.title == "A"
     assert len(house.change_records()) == 1
-
-
-def test_the_order_of_two_tellings_of_an_item_does_not_matter(
-    house_factory: Make, make_entry: Make, make_document: Make
-) -> None:
-    tellings: tuple[tuple[str, dict[str, Any]], ...] = (
-        ("atom", {"published_at": NOW}),
-        ("json", {"published_at": NOW}),
-        ("rss", {"published_at": NOW, "updated_at": NOW + timedelta(hours=1)}),
-        ("undated", {}),
-    )
-    for order in permutations(tellings):
-        house = house_factory()
-        for name, members in (*order, *order):
-            source = house.add(f"https://pier.org/{name}", name=name)
-            entry = make_entry(PAGE, url=PAGE, title=name, **members)
-            house.take(source, make_document(entry))
-        assert [item.title for item in house.news()] == ["rss"]
 
 
 BLOGS = (("allthis.atom", "allthis.json"), ("scriptingNews.rss", "ScriptingNews.json"))

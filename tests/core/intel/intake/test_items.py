@@ -6,14 +6,11 @@ from typing import Any
 
 import attrs
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from svc_core.base import ids
 from svc_core.intel.intake import registry
 from svc_core.intel.news.model import NewsSource, Sentiment
 from svc_core.testing.clock import START as NOW
-from tests.sampling import examples
 
 Make = Callable[..., Any]
 
@@ -104,22 +101,6 @@ def test_a_summary_has_at_most_600_characters(
 ) -> None:
     house.take(house.add(), make_document(make_entry("k", summary="x" * 700)))
     assert house.news()[0].summary == "x" * 600
-
-
-@given(st.lists(st.text(min_size=1), unique=True, max_size=5), st.integers(0, 10**6))
-@examples(30)
-def test_the_same_entries_are_the_same_rows_whenever_they_are_read(
-    house_factory: Make, make_entry: Make, make_document: Make, keys: list[str], later: int
-) -> None:
-    house = house_factory()
-    source = house.add()
-    document = make_document(*(make_entry(key, title="T", text="words") for key in keys))
-    house.take(source, document)
-    first = house.news()
-    house.clock.advance(later)
-    house.take(source, document)
-    assert house.news() == first
-    assert len(first) == len(house.change_records()) == len(keys)
 
 
 def test_a_row_that_says_something_new_keeps_when_it_was_taken_in_and_so_do_its_words(

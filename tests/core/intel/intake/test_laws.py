@@ -1,6 +1,5 @@
 """What holds of documents of every format, in whatever order, parts and company they come."""
 
-import json
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from random import Random
@@ -11,10 +10,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from svc_core import wire
 from svc_core.formats.model import Metadata, Origin, Record
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import Format
 from svc_core.formats.table import FORMATS, Document, read_document, recognise_format
+from svc_core.intel.events.model import OSINT_EVENTS
 from svc_core.intel.folding import identity
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
 from svc_core.intel.folding.model import LastRun
@@ -52,17 +53,12 @@ def state_of(house: Any) -> dict[str, Any]:
     state: dict[str, Any] = {}
     for kind in KINDS.values():
         if kind.collection is not None:
-            for row in _rows_of(house, kind.collection):
-                state[row.id] = without_own(json.loads(row.raw))
-    for row in _rows_of(house, CONTRIBUTIONS):
-        claim = CONTRIBUTIONS.decode(row.raw)
+            for row in house.stored(kind.collection):
+                state[getattr(row, "id", None) or row.country_code] = without_own(wire.to_json(row))
+    for claim in house.stored(CONTRIBUTIONS):
         if not claim.gone:
             state[claim.id] = (claim.row, without_own(claim.said), claim.stamp)
     return state
-
-
-def _rows_of(house: Any, collection: Any) -> Sequence[Any]:
-    return house.run(lambda ctx: ctx.tx.documents.scan(collection, limit=100_000)).rows
 
 
 def take(house: Any, document: Document, location: str = "/a") -> LastRun:
@@ -70,15 +66,6 @@ def take(house: Any, document: Document, location: str = "/a") -> LastRun:
     house.clock.advance(3_600)
     counts: LastRun = house.take(house.add(location), document)
     return counts
-
-
-def withdraw(house: Any, location: str) -> None:
-    """Take back all that the source at this location brought."""
-    id_ = house.add(location).id
-    claims = house.run(lambda ctx: intake.contributions_from(ctx, id_))[0]
-    while claims:
-        house.run(lambda ctx, claims=claims: intake.withdraw(ctx, claims))
-        claims = house.run(lambda ctx: intake.contributions_from(ctx, id_))[0]
 
 
 # -- documents of every format -----------------------------------------------------------------
@@ -145,9 +132,9 @@ def test_what_one_of_two_sources_brought_is_withdrawn_alone(
     for order in (("/a", "/b"), ("/b", "/a")):
         for location in order:
             take(both_houses, document if location == "/a" else half, location)
-        withdraw(both_houses, "/a")
+        both_houses.withdraw("/a")
         assert state_of(both_houses) == state_of(alone)
-    withdraw(both_houses, "/b")
+    both_houses.withdraw("/b")
     assert state_of(both_houses) == {}
 
 
@@ -158,8 +145,7 @@ def test_a_snapshot_takes_back_what_it_lacks(house: Any, document: Document) -> 
     take(house, snapshot)
     remaining = attrs.evolve(snapshot, records=snapshot.records[1:])
     take(house, remaining)
-    claims = [CONTRIBUTIONS.decode(row.raw) for row in _rows_of(house, CONTRIBUTIONS)]
-    assert sum(not claim.gone for claim in claims) == len(remaining.records)
+    assert sum(not claim.gone for claim in house.stored(CONTRIBUTIONS)) == len(remaining.records)
     take(house, attrs.evolve(snapshot, records=()))
     assert state_of(house) == {}
 
@@ -257,7 +243,7 @@ def test_rows_of_every_kind_depend_on_what_is_said_and_on_nothing_else(
     changes = len(house.change_records())
     assert said_in(house, resource, other_order) == first
     assert len(house.change_records()) == changes
-    withdraw(house, "/a")
+    house.withdraw("/a")
     others = [statement for statement in order if statement[0] != "/a"]
     assert state_of(house) == said_in(house_factory(), resource, others)
 
@@ -270,16 +256,16 @@ def test_rows_of_more_contributions_than_a_page_are_folded_whole(
     keys = tuple(f"usgs:{number}" for number in range(7))
     for hour, key in enumerate(keys):
         take(house, saying("osintEvent", ("/a", key, keys[-1:], hour, key, False)), f"/{key}")
-    (row,) = _rows_of(house, KINDS["osintEvent"].collection)
-    assert len(json.loads(row.raw)["sources"]) == 7
-    withdraw(house, f"/{keys[-1]}")
-    assert len(_rows_of(house, KINDS["osintEvent"].collection)) == 1
+    (row,) = house.stored(OSINT_EVENTS)
+    assert len(row.sources) == 7
+    house.withdraw(f"/{keys[-1]}")
+    assert len(house.stored(OSINT_EVENTS)) == 1
     snapshot = saying("osintEvent", ("/a", keys[0], (), 0, "One", False))
     for kind, records in (("window", 5), ("snapshot", 0)):
         copies = tuple(attrs.evolve(snapshot.records[0], key=f"x:{n}") for n in range(records))
         format_ = attrs.evolve(snapshot.format, kind=kind)
         take(house, attrs.evolve(snapshot, format=format_, records=copies), "/many")
-    assert len(_rows_of(house, CONTRIBUTIONS)) == 6
+    assert len(house.stored(CONTRIBUTIONS)) == 6
 
 
 @given(sayings)
@@ -288,7 +274,7 @@ def test_every_id_that_a_row_ever_had_leads_to_it(house_factory: Make, order: li
     house, ids = house_factory(), set[str]()
     for statement in order:
         take(house, saying("osintEvent", statement), statement[0])
-        live = {row.id for row in _rows_of(house, KINDS["osintEvent"].collection)}
+        live = {row.id for row in house.stored(OSINT_EVENTS)}
         ids |= live
         for id_ in ids:
             end = house.run(lambda ctx, id_=id_: identity.survivor(ctx, id_))
@@ -312,7 +298,7 @@ def test_a_chain_of_keys_is_one_row_only_as_long_as_a_thing_may_have_keys(
             take(
                 house, saying("osintEvent", ("/", key, (after,), number, key, False)), f"/{number}"
             )
-    assert len(_rows_of(house, KINDS["osintEvent"].collection)) == rows
+    assert len(house.stored(OSINT_EVENTS)) == rows
 
 
 ALIKE = tuple(f"usgs:{number}" for number in range(6))
@@ -332,7 +318,7 @@ def test_a_key_that_many_rows_have_joins_none_of_them_in_whatever_order(
             statement = saying("osintEvent", ("/", key, ("x:0000",), number, key, False))
             take(house, statement, f"/{number}")
         for number in order[:count]:
-            withdraw(house, f"/{number}")
-    rows = len(_rows_of(house, KINDS["osintEvent"].collection))
+            house.withdraw(f"/{number}")
+    rows = len(house.stored(OSINT_EVENTS))
     rest = len(ALIKE) - count
     assert rows == (rest if rest > 3 else min(rest, 1))

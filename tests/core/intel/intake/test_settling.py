@@ -17,10 +17,8 @@ from svc_core.formats.reading.entity_keys import entity, register_key
 from svc_core.formats.table import FORMATS, Document
 from svc_core.intel.entities import directory, settlement
 from svc_core.intel.entities.model import ENTITIES, Entity
-from svc_core.intel.intake import record_intake as documents
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.intel.linking.references import id_of
-from svc_core.operation.context import Context
 from svc_core.testing.clock import START
 from tests.core import demo
 from tests.core.cves import record
@@ -48,8 +46,7 @@ def take(house: Any, *keys: str, at: str = "", **members: Any) -> None:
 
 
 def rows(house: Any) -> dict[str, Entity]:
-    rows_ = house.run(lambda ctx: ctx.tx.documents.scan(ENTITIES, limit=1_000)).rows
-    return {row.id: ENTITIES.decode(row.raw) for row in rows_}
+    return {row.id: row for row in house.stored(ENTITIES)}
 
 
 def groups(house: Any) -> set[frozenset[str]]:
@@ -58,17 +55,6 @@ def groups(house: Any) -> set[frozenset[str]]:
         frozenset(f"{item.scheme}:{item.value}" for item in row.designators)
         for row in rows(house).values()
     }
-
-
-def withdraw(house: Any, location: str) -> None:
-    """Take back all that the source at this location brought."""
-    id_ = house.add(location).id
-
-    async def unit(ctx: Context) -> None:
-        claims, _ = await documents.contributions_from(ctx, id_)
-        await documents.withdraw(ctx, claims)
-
-    house.run(unit)
 
 
 def answering(house: Any, key: str) -> str | None:
@@ -152,7 +138,7 @@ def test_an_id_that_two_might_have_is_that_of_the_one_whose_source_is_stronger(h
     take(house, "cik:1", format_="sec-tickers")
     assert answering(house, "cik:1") == id_of("lei:A")
     assert id_of("cik:1") not in rows(house)[id_of("lei:B")].merged_ids
-    withdraw(house, "/strong")
+    house.withdraw("/strong")
     assert answering(house, "cik:1") == id_of("lei:B")
 
 
@@ -198,7 +184,7 @@ def test_no_row_has_two_names_of_an_exclusive_scheme_that_two_told_in_whatever_o
     every = [id_ for row in rows(first).values() for id_ in (row.id, *row.merged_ids)]
     assert len(every) == len(set(every))
     if dropped_index < len(statements):
-        withdraw(first, f"/{dropped_index}")
+        first.withdraw(f"/{dropped_index}")
         assert state_of(first) == state_of(house_of([at for at in order if at != dropped_index]))
 
 
@@ -249,7 +235,7 @@ def test_a_legal_name_that_two_companies_have_joins_neither(house: Any) -> None:
     for key in ("cik:1", "lei:A", "lei:B"):
         take(house, key, name="Harbour Inc", home="US-CA")
     assert len(rows(house)) == 3
-    withdraw(house, "/lei:B")
+    house.withdraw("/lei:B")
     assert groups(house) == {frozenset({"cik:1", "lei:A"})}
 
 
@@ -314,7 +300,7 @@ def test_what_the_operator_merged_survives_whatever_sources_say_anew_in_any_orde
             take(house, key)
         decide(house, "merge", "lei:A", "ftm:x")
         for key in ("lei:A", "ftm:x"):
-            withdraw(house, f"/{key}")
+            house.withdraw(f"/{key}")
         assert rows(house) == {}
         for key in order:
             take(house, key, name="New")
@@ -346,7 +332,7 @@ def test_a_merge_gives_way_to_designators_that_come_later(house: Any) -> None:
     for letter, key in zip("AB", ("ftm:x", "ftm:y"), strict=True):
         take(house, f"lei:{letter}", key)
     assert groups(house) == {frozenset({"lei:A", "ftm:x"}), frozenset({"lei:B", "ftm:y"})}
-    withdraw(house, "/lei:B|ftm:y")
+    house.withdraw("/lei:B|ftm:y")
     assert groups(house) == {frozenset({"lei:A", "ftm:x", "ftm:y"})}
 
 
@@ -419,7 +405,7 @@ def test_what_the_operator_said_gives_the_same_entities_in_whatever_order_source
     every = [id_ for id_, (_, _, merges) in final_state.items() for id_ in (id_, *merges)]
     assert len(every) == len(set(every))
     for at in order:
-        withdraw(house, f"/{at}")
+        house.withdraw(f"/{at}")
     assert rows(house) == {}
     random.shuffle(order)
     take_all()

@@ -35,8 +35,8 @@ def document(body: str | bytes, format_: str = "", **options: str) -> Document:
 
 
 def signals(house: House) -> list[Signal]:
-    page = house.run(lambda ctx: ctx.tx.documents.scan(SIGNALS, limit=1_000))
-    return [SIGNALS.decode(row.raw) for row in page.rows]
+    rows: list[Signal] = house.stored(SIGNALS)
+    return rows
 
 
 def titles(house: House) -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """Events of news items: an item knows its event, and an event keeps its name."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -14,7 +14,6 @@ from svc_core.intel.intake import record_intake as intake
 from svc_core.intel.news.model import UNGROUPED_ITEMS
 from svc_core.intel.news.news_corpus import ITEMS
 from svc_core.intel.news.vectors import VECTORS
-from svc_core.operation.host import silent
 from svc_core.search import corpus
 from svc_core.search.vector_likeness import Vector
 from svc_core.text.evidence import EvidenceTexts
@@ -109,31 +108,17 @@ def test_the_name_stays_with_most_of_its_items_and_the_others_get_their_own() ->
 class Work:
     """Units of work on the store of a house; `meanwhile` runs before each that writes."""
 
-    tell = staticmethod(silent)
-
     def __init__(self, house: Any, meanwhile: Callable[[], Any] | None = None) -> None:
-        self.house = house
-        self.meanwhile = meanwhile
-        self.now = house.clock.now
-        self.writes = 0
+        self.house, self.units, self.meanwhile, self.writes = house, house.hands, meanwhile, 0
 
-    async def tenants(self) -> Sequence[str]:
-        return ()
-
-    async def read(self, tenant: str, usecase: Any) -> Any:
-        return await self.house.store.read(tenant, self.unit(tenant, usecase))
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.units, name)
 
     async def write(self, tenant: str, usecase: Any) -> Any:
         if self.meanwhile is not None:
             await self.meanwhile()
         self.writes += 1
-        return await self.house.store.write(tenant, self.unit(tenant, usecase))
-
-    async def aside(self, work: Callable[[], Any]) -> Any:
-        return work()
-
-    def unit(self, tenant: str, usecase: Any) -> Any:
-        return lambda tx: usecase(self.house.context(tx, tenant, ""))
+        return await self.units.write(tenant, usecase)
 
 
 @pytest.fixture
@@ -160,7 +145,7 @@ def stories(house: Any) -> dict[str, set[str]]:
 
 
 def waiting(house: Any) -> int:
-    return len(house.run(lambda ctx: ctx.tx.documents.scan(UNGROUPED_ITEMS, limit=100)).rows)
+    return len(house.stored(UNGROUPED_ITEMS))
 
 
 def test_an_item_names_its_event_from_the_second_telling_on(house: Any, take: Make) -> None:
@@ -327,7 +312,7 @@ def test_a_pass_ends_though_items_come_without_end(
     class EndlessFeed(Work):
         async def read(self, tenant: str, usecase: Any) -> Any:
             write(waiting(house) + len(house.news()))
-            return await super().read(tenant, usecase)
+            return await self.units.read(tenant, usecase)
 
     assert PASSES_MAX <= drive.run(group_new(EndlessFeed(house))) <= 2 * PASSES_MAX
     assert waiting(house) == 1

@@ -114,7 +114,7 @@ def make_recaps(house: Any) -> int:
 
 
 def due(house: Any) -> int:
-    return len(house.run(lambda ctx: ctx.tx.documents.scan(RECAPS_DUE, limit=100)).rows)
+    return len(house.stored(RECAPS_DUE))
 
 
 def test_items_make_their_topics_day_due_and_a_pass_makes_its_recap(house: Any, take: Make) -> None:
