@@ -3,10 +3,10 @@
 Rule: paths of files on this machine and secrets in addresses are never shown.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
-from attrs import asdict, frozen
+from attrs import asdict, evolve, frozen
 
 from svc_core import wire
 from svc_core.base.unset import UNSET, or_default
@@ -28,17 +28,31 @@ from svc_core.intel.folding.read_declarations import osint
 from svc_core.intel.intake import health
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
-from svc_core.operation.filters import FilterValues, Providers, sent_filters
-from svc_core.operation.members import Cursor, Limit, SourceId, micros
-from svc_core.operation.ports import Position
+from svc_core.operation.filters import (
+    FilterFields,
+    FilterValues,
+    Providers,
+    Selection,
+    list_selection,
+)
+from svc_core.operation.members import Cursor, Limit, SourceId
+from svc_core.search.lists import Listing
 from svc_core.wire.constraints import Doc, Example, Ge, Pattern
 
-SCAN_SIZE = 200  # sources that are read at once where only some of them are shown
 SITUATION = frozenset({"osintEvent", "indicator", "country"})
 """A source is one of situation data if it brings rows of one of these kinds."""
 
 _AGEING = frozenset({"ok", "partial", "staleContent"})
 """The stored statuses of sources that may turn out `stale` when they are shown."""
+
+_SOURCE = FilterFields(Source)
+
+
+def _stored_statuses(statuses: Iterable[HealthStatus]) -> frozenset[str]:
+    """The statuses that sources may be stored with that have one of these when they are shown."""
+    shown = frozenset(statuses)
+    return shown | _AGEING if "stale" in shown else shown
+
 
 Formats = Annotated[
     FilterValues[Annotated[str, Pattern("[a-z][a-z0-9-]{0,39}", "a format such as usgs")]],
@@ -67,8 +81,8 @@ Cadence = Annotated[int, Ge(1), Doc("How often it is read."), Example(3_600)]
 class ListFeeds:
     """Sources of situation data."""
 
-    provider: Providers = UNSET
-    format: Formats = UNSET
+    provider: Providers = _SOURCE.key()
+    format: Formats = _SOURCE.key()
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -79,9 +93,9 @@ class ListHealth:
 
     status: Annotated[
         FilterValues[HealthStatus], Doc("Comma list of statuses."), Example(["error", "stale"])
-    ] = UNSET
-    provider: Providers = UNSET
-    format: Formats = UNSET
+    ] = _SOURCE.key(choose=_stored_statuses)
+    provider: Providers = _SOURCE.key()
+    format: Formats = _SOURCE.key()
     limit: Limit = 20
     cursor: Cursor = UNSET
 
@@ -158,47 +172,41 @@ class SourceReport(SourceHealth):
 
 async def list_osint_feeds(ctx: Context, request: ListFeeds) -> Page[OsintFeed]:
     """A page of the sources of situation data, the newest first."""
+    choice = _newest_first(request)
     ids = {f.id for f in FORMATS.values() if not SITUATION.isdisjoint(f.resources)}
-    formats = ids.intersection(or_default(request.format, ids))
-    clause = sent_filters(request, "provider") | {"format": tuple(sorted(formats))}
-    return await _page(ctx, request, clause, frozenset(), _feed)
+    formats = tuple(sorted(ids.intersection(choice.where.get("format", ids))))
+    choice = evolve(choice, where={**choice.where, "format": formats})
+    return await _listing(_feed).page(ctx, request, choice)
 
 
 async def list_osint_sources(ctx: Context, request: ListHealth) -> Page[SourceReport]:
     """A page of every source with its health, the newest first."""
-    statuses = frozenset(or_default(request.status, ()))
-    stored_statuses = statuses | _AGEING if "stale" in statuses else statuses
-    clause = sent_filters(request, "provider", "format")
-    if stored_statuses and "disabled" not in statuses:  # one that is may have had any before
-        clause["status"] = tuple(sorted(stored_statuses))
-    return await _page(ctx, request, clause, statuses, _report)
+    statuses = or_default(request.status, ())
+
+    def is_shown(source: Source) -> bool:
+        return health.with_staleness(source, ctx.now).health.status in statuses
+
+    return await _listing(_report).page(
+        ctx,
+        request,
+        _newest_first(request),
+        keep=is_shown if statuses else None,
+        binding={"shown": statuses},
+    )
 
 
-async def _page(
-    ctx: Context,
-    request: ListFeeds | ListHealth,
-    clause: Mapping[str, tuple[str, ...]],
-    statuses: frozenset[str],
-    render: Callable[[Source], Any],
-) -> Page[Any]:
-    """A page of sources with their status as of now; an empty `statuses` admits all."""
-    binding = ctx.list_binding({**clause, "shown": tuple(statuses)})
-    after = ctx.open_cursor(request.cursor, binding)
-    sources: list[Source] = []
-    while len(sources) <= request.limit:
-        part = await ctx.tx.documents.scan(
-            SOURCES, where=clause, order="created", after=after, limit=SCAN_SIZE
-        )
-        current = (health.with_staleness(SOURCES.decode(row.raw), ctx.now) for row in part.rows)
-        sources += [s for s in current if not statuses or s.health.status in statuses]
-        after = part.end
-        if after is None:
-            break
-    page, end = sources[: request.limit], None
-    if len(sources) > request.limit:
-        end = Position(micros(page[-1].created_at), page[-1].id)
-    rows = tuple(wire.to_bytes(render(source)) for source in page)
-    return Page(rows, ctx.seal_cursor(end, binding))
+def _newest_first(request: ListFeeds | ListHealth) -> Selection:
+    return evolve(list_selection(request), order="created")
+
+
+def _listing(render: Callable[[Source], Any]) -> Listing[Any]:
+    """A list of sources as `render` shows each, with their status as of now."""
+
+    async def complete(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
+        sources = (health.with_staleness(SOURCES.decode(row), ctx.now) for row in rows)
+        return [wire.to_bytes(render(source)) for source in sources]
+
+    return Listing(SOURCES, complete=complete)
 
 
 def _shared(source: Source) -> dict[str, Any]:
