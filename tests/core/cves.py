@@ -7,29 +7,39 @@ V31 = "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"
 
 def kev(day: str, *cves: str, **known: str) -> dict[str, Any]:
     """A release of the catalogue; `known` is what it says of ransomware by the last digits."""
-    entries = [
-        {
-            "cveID": cve, "vendorProject": "Harbour", "product": "Crane", "dateAdded": "2024-02-01",
-            "vulnerabilityName": f"Harbour Crane {cve}", "shortDescription": "It swings.",
-            "requiredAction": "Update.", "dueDate": "2024-02-22", "notes": "", "cwes": ["CWE-20"],
-            "knownRansomwareCampaignUse": known.get(f"of_{cve[-1]}", "Unknown"),
-        }
-        for cve in cves
-    ]  # fmt: skip
+    uses = {cve: known.get(f"of_{cve[-1]}", "Unknown") for cve in cves}
+    entries = (kev_entry(cve, knownRansomwareCampaignUse=use) for cve, use in uses.items())
+    return catalogue(day, *entries)
+
+
+def catalogue(day: str, *entries: dict[str, Any]) -> dict[str, Any]:
+    """A release of the catalogue with these entries."""
     head = {"title": "KEV", "catalogVersion": day, "dateReleased": f"{day}T12:00:00Z"}
-    return head | {"count": len(entries), "vulnerabilities": entries}
+    return head | {"count": len(entries), "vulnerabilities": list(entries)}
 
 
-def epss(day: str, **scores: tuple[float, float]) -> bytes:
+def kev_entry(cve: str, **members: Any) -> dict[str, Any]:
+    """An entry of the catalogue; `members` are what is not as usual."""
+    return {
+        "cveID": cve, "vendorProject": "Harbour", "product": "Crane", "dateAdded": "2024-02-01",
+        "vulnerabilityName": f"Harbour Crane {cve}", "shortDescription": "It swings.",
+        "requiredAction": "Update.", "dueDate": "2024-02-22", "notes": "", "cwes": ["CWE-20"],
+        "knownRansomwareCampaignUse": "Unknown", **members,
+    }  # fmt: skip
+
+
+def epss(day: str, model: str = "v2025.03.14", **scores: tuple[float, float]) -> bytes:
     """The scores of a day, by `CVE_2024_0001`."""
     lines = [f"{name.replace('_', '-')},{a},{b}\n" for name, (a, b) in scores.items()]
-    head = f"#model_version:v2025.03.14,score_date:{day}T12:00:00Z\ncve,epss,percentile\n"
+    head = f"#model_version:{model},score_date:{day}T12:00:00Z\ncve,epss,percentile\n"
     return (head + "".join(lines)).encode()
 
 
-def metric(base: float, source: str = "nvd@nist.gov", type_: str = "Primary") -> dict[str, Any]:
+def metric(
+    base: float, source: str = "nvd@nist.gov", type_: str = "Primary", word: str = "HIGH"
+) -> dict[str, Any]:
     """A score by CVSS 3.1, as the NVD writes it."""
-    data = {"version": "3.1", "vectorString": V31, "baseScore": base, "baseSeverity": "HIGH"}
+    data = {"version": "3.1", "vectorString": V31, "baseScore": base, "baseSeverity": word}
     return {"source": source, "type": type_, "cvssData": data}
 
 

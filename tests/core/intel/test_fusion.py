@@ -13,6 +13,8 @@ from svc_core.contract import problem
 from svc_core.intel.fusion import rules
 from svc_core.intel.linking.references import id_of
 from tests.core import demo
+from tests.core.cves import catalogue, epss, kev_entry, metric
+from tests.core.cves import nvd as page_of_nvd
 
 CIK = "0001999001"
 YEAR = "datetime=2025-01-01T00:00:00Z/2025-12-31T23:59:59Z"
@@ -58,42 +60,34 @@ FACTS = {
     }},
 }  # fmt: skip
 
-KEV = {
-    "title": "Known", "catalogVersion": "2025.12.30", "dateReleased": "2025-12-30T10:00:00.0Z",
-    "count": 3,
-    "vulnerabilities": [
-        {"cveID": id_, "vendorProject": vendor, "product": "Gate", "vulnerabilityName": name,
-         "dateAdded": day, "shortDescription": "x", "requiredAction": "y", "dueDate": day,
-         "knownRansomwareCampaignUse": use, "notes": "", "cwes": []}
+KEV = catalogue(
+    "2025-12-30",
+    *(
+        kev_entry(id_, vendorProject=vendor, product="Gate", vulnerabilityName=name, dateAdded=day,
+                  dueDate=day, knownRansomwareCampaignUse=use)
         for id_, vendor, name, day, use in (
             ("CVE-2024-90001", "Quillard Networks", "Gate injection", "2025-03-03", "Known"),
             ("CVE-2024-90002", "Quillard Foods", "Oven flaw", "2025-03-04", "Unknown"),
             ("CVE-2023-90003", "Quillard Networks", "Old flaw", "2023-09-09", "Unknown"),
         )
-    ],
-}  # fmt: skip
+    ),
+)  # fmt: skip
 
 
 def nvd(*rows: tuple[str, str, str, float, str]) -> dict[str, Any]:
-    records = [
-        {"cve": {
-            "id": id_, "sourceIdentifier": "x@y.example", "published": f"{day}T10:00:00.000",
-            "lastModified": f"{day}T10:00:00.000", "vulnStatus": "Analyzed",
-            "descriptions": [{"lang": "en", "value": f"A flaw of {vendor}."}],
-            "metrics": {"cvssMetricV31": [{
-                "source": "nvd@nist.gov", "type": "Primary",
-                "cvssData": {"version": "3.1", "baseScore": score, "baseSeverity": severity,
-                             "vectorString": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H"}}]},
-            "weaknesses": [], "references": [],
-            "configurations": [{"nodes": [{"operator": "OR", "negate": False, "cpeMatch": [{
+    pages = [
+        page_of_nvd(
+            id_, day, published=f"{day}T10:00:00.000",
+            metrics={"cvssMetricV31": [metric(score, word=severity)]},
+            configurations=[{"nodes": [{"operator": "OR", "negate": False, "cpeMatch": [{
                 "vulnerable": True, "matchCriteriaId": "00000000-0000-4000-8000-000000000000",
                 "criteria": f"cpe:2.3:a:{vendor}:gate:*:*:*:*:*:*:*:*"}]}]}],
-        }}
+        )
         for id_, vendor, day, score, severity in rows
     ]  # fmt: skip
-    return {"resultsPerPage": len(records), "startIndex": 0, "totalResults": len(records),
-            "format": "NVD_CVE", "version": "2.0", "timestamp": "2025-12-31T00:00:00.000",
-            "vulnerabilities": records}  # fmt: skip
+    records = [page["vulnerabilities"][0] for page in pages]
+    size = {"resultsPerPage": len(records), "totalResults": len(records)}
+    return pages[0] | size | {"vulnerabilities": records}
 
 
 NVD = nvd(
@@ -102,10 +96,10 @@ NVD = nvd(
     ("CVE-2025-90005", "quillard_foods", "2025-07-02", 9.8, "CRITICAL"),
     ("CVE-2023-90003", "quillard_networks", "2023-05-05", 5.0, "MEDIUM"),
 )
-EPSS = (
-    b"#model_version:v2025.03.14,score_date:2025-12-26T12:55:00Z\ncve,epss,percentile\n"
-    b"CVE-2024-90001,0.91,0.99\nCVE-2025-90004,0.02,0.5\nCVE-2025-90005,0.97,0.99\n"
-)
+EPSS = epss(
+    "2025-12-26",
+    CVE_2024_90001=(0.91, 0.99), CVE_2025_90004=(0.02, 0.5), CVE_2025_90005=(0.97, 0.99),
+)  # fmt: skip
 TICKERS = {
     "0": {"cik_str": int(CIK), "ticker": "TSMK", "title": "Tessmark Systems Inc"},
     "1": {"cik_str": 1999002, "ticker": "QFDS", "title": "Quillard Foods Inc"},

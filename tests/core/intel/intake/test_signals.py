@@ -18,6 +18,7 @@ from svc_core.intel.folding.contributions import CONTRIBUTIONS
 from svc_core.intel.folding.model import SOURCES
 from svc_core.intel.intake.record_intake import withdraw
 from svc_core.intel.signals.model import SIGNALS, Signal
+from tests.core import cves
 
 House = Any
 
@@ -54,30 +55,14 @@ def take_all(house: House, *documents: Document, location: str = "https://cat.ex
 
 
 def kev(day: int, *entries: tuple[int, bool]) -> Document:
-    rows = [
-        {
-            "cveID": f"CVE-2026-{1000 + number}",
-            "vendorProject": "Quayside",
-            "product": "Crane",
-            "vulnerabilityName": f"Fault {number}",
-            "dateAdded": f"2026-01-{number:02}",
-            "shortDescription": "Opens the gate.",
-            "requiredAction": "Close it.",
-            "dueDate": "2026-02-01",
-            "knownRansomwareCampaignUse": "Known" if ransomware else "Unknown",
-            "notes": "",
-            "cwes": [],
-        }
+    rows = (
+        cves.kev_entry(
+            f"CVE-2026-{1000 + number}", vendorProject="Quayside", dateAdded=f"2026-01-{number:02}",
+            knownRansomwareCampaignUse="Known" if ransomware else "Unknown",
+        )
         for number, ransomware in entries
-    ]
-    whole = {
-        "title": "Known exploited",
-        "catalogVersion": f"2026.01.{day:02}",
-        "dateReleased": f"2026-01-{day:02}T12:00:00Z",
-        "count": len(rows),
-        "vulnerabilities": rows,
-    }
-    return document(json.dumps(whole), "kev")
+    )  # fmt: skip
+    return document(json.dumps(cves.catalogue(f"2026-01-{day:02}", *rows)), "kev")
 
 
 FIRST, TWO = (1, False), (2, False)
@@ -163,8 +148,7 @@ def test_two_releases_of_the_real_catalogue_give_what_was_added_between_them(hou
 
 
 def epss(day: int, score: float, percentile: float, model: str = "v2025.03.14") -> Document:
-    head = f"#model_version:{model},score_date:2026-01-{day:02}T00:00:00Z\n"
-    return document(f"{head}cve,epss,percentile\nCVE-2026-1001,{score},{percentile}\n", "epss")
+    return document(cves.epss(f"2026-01-{day:02}", model, CVE_2026_1001=(score, percentile)))
 
 
 @pytest.mark.parametrize("is_reversed", [False, True])
@@ -209,42 +193,10 @@ def test_a_jump_from_one_model_to_another_says_so(house: House) -> None:
     assert signal.summary is not None
 
 
-def nvd(
-    score: float,
-    *,
-    first_at: str,
-    last_at: str = "2026-01-20T00:00:00.000",
-    status: str = "",
-) -> Document:
-    metric = {
-        "source": "nvd@nist.gov",
-        "type": "Primary",
-        "cvssData": {
-            "version": "3.1",
-            "vectorString": "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H",
-            "baseScore": score,
-            "baseSeverity": "CRITICAL",
-        },
-    }
-    cve = {
-        "id": "CVE-2026-1001",
-        "sourceIdentifier": "a@b.example",
-        "published": first_at,
-        "lastModified": last_at,
-        "vulnStatus": status or "Analyzed",
-        "descriptions": [{"lang": "en", "value": "Opens the gate."}],
-        "metrics": {"cvssMetricV31": [metric]},
-        "references": [],
-    }
-    page = {
-        "resultsPerPage": 1,
-        "startIndex": 0,
-        "totalResults": 1,
-        "format": "NVD_CVE",
-        "version": "2.0",
-        "timestamp": last_at,
-        "vulnerabilities": [{"cve": cve}],
-    }
+def nvd(score: float, *, first_at: str, day: int = 20, status: str = "Analyzed") -> Document:
+    metrics = {"cvssMetricV31": [cves.metric(score)]}
+    members = {"published": first_at, "vulnStatus": status, "metrics": metrics}
+    page = cves.nvd("CVE-2026-1001", f"2026-01-{day}", **members)
     return document(json.dumps(page), "nvd")
 
 
@@ -259,9 +211,9 @@ NEW, OLD = "2026-01-15T00:00:00.000", "2020-01-15T00:00:00.000"
         ([nvd(10.0, first_at=NEW)], [1.0]),
         ([nvd(9.8, first_at=OLD)], []),
         ([nvd(9.8, first_at=NEW, status="Rejected")], []),
-        ([nvd(7.0, first_at=OLD), nvd(9.8, first_at=OLD, last_at="2026-01-21T00:00:00.000")],
+        ([nvd(7.0, first_at=OLD), nvd(9.8, first_at=OLD, day=21)],
          [0.9]),
-        ([nvd(9.8, first_at=NEW), nvd(9.9, first_at=NEW, last_at="2026-01-21T00:00:00.000")],
+        ([nvd(9.8, first_at=NEW), nvd(9.9, first_at=NEW, day=21)],
          [0.9]),
     ],
 )  # fmt: skip
