@@ -279,12 +279,10 @@ async def take_document(ctx: Context, id_: str, document: ReadDocument) -> LastR
     counts = await write_readings(
         ctx, [judge_reading(source_after, item, ctx.now) for item in batch]
     )
-    after: Position | None = None
-    while document.format.kind == "snapshot":
-        claims, after = await absent_contributions(ctx, id_, seen, after)
-        counts += await lapse(ctx, claims)
-        if after is None:
-            break
+    if document.format.kind == "snapshot":
+        stored = [row async for row in ctx.every(CONTRIBUTIONS, where={"source": (id_,)})]
+        absent = [CONTRIBUTIONS.decode(row.raw) for row in stored if row.id not in seen]
+        counts += await lapse(ctx, absent)
     run = attrs.evolve(counts, rejected=document.rejection_count)
     finished_source = health.after_success(source_after, ctx.now, run, document.rejections)
     await ctx.save(SOURCES, id_, finished_source)

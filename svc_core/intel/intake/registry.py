@@ -10,6 +10,7 @@ Rule 2: a worker claims a source before it reads it, by moving its next attempt 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 import attrs
 from attrs import field, frozen
@@ -176,9 +177,13 @@ async def remove_sources(ctx: Context, ids: Sequence[str]) -> None:
 async def change_sources(
     ctx: Context, ids: Sequence[str], change: Callable[[Source], Source]
 ) -> list[Source]:
-    """Change the known ones of these sources; returns them as changed."""
+    """Change the known ones of these sources; returns them as they are then."""
     sources = (await ctx.find_many(SOURCES, ids)).values()
-    return [await save_source(ctx, change(source)) for source in sources]
+    return [await _save_change(ctx, source, change(source)) for source in sources]
+
+
+async def _save_change(ctx: Context, before: Source, after: Source) -> Source:
+    return before if after == before else await save_source(ctx, after)
 
 
 async def claim_sources(
@@ -191,34 +196,31 @@ async def claim_sources(
         for row in candidates
         if row.id in documents and documents[row.id].version == row.version
     ]
-    return tuple([await _reschedule(ctx, SOURCES.decode(row.raw), until) for row in due])
+    return tuple(await change_sources(ctx, [row.id for row in due], partial(_due_at, at=until)))
 
 
 async def hold_sources(ctx: Context, ids: Sequence[str], until: datetime) -> None:
     """Claim sources until a time, for a caller who reads them now, due or not."""
-    for source in (await ctx.find_many(SOURCES, ids)).values():
-        await _reschedule(ctx, source, until)
+    await change_sources(ctx, ids, partial(_due_at, at=until))
 
 
 async def release_sources(ctx: Context, ids: Sequence[str], until: datetime) -> None:
     """Release claims that run until this time: the sources are due at once."""
-    for source in (await ctx.find_many(SOURCES, ids)).values():
-        if source.health.next_attempt_at == until:
-            await _reschedule(ctx, source, ctx.now)
+
+    def released(source: Source) -> Source:
+        is_ours = source.health.next_attempt_at == until
+        return _due_at(source, ctx.now) if is_ours else source
+
+    await change_sources(ctx, ids, released)
 
 
-async def _reschedule(ctx: Context, source: Source, at: datetime) -> Source:
-    due = attrs.evolve(source.health, next_attempt_at=at)
-    return await save_source(ctx, attrs.evolve(source, health=due))
+def _due_at(source: Source, at: datetime) -> Source:
+    return attrs.evolve(source, health=attrs.evolve(source.health, next_attempt_at=at))
 
 
 async def note_run(ctx: Context, id_: str, outcome: Callable[[Source], Source]) -> Source | None:
     """Record the outcome of a run in its source; None where it was removed meanwhile."""
-    source = await ctx.find(SOURCES, id_)
-    if source is None:
-        return None
-    after = outcome(source)
-    return source if after == source else await save_source(ctx, after)
+    return next(iter(await change_sources(ctx, [id_], outcome)), None)
 
 
 async def save_source(ctx: Context, source: Source) -> Source:

@@ -34,7 +34,6 @@ MADE_MAX: Final = 256
 beyond that have no likeness yet and are ranked by their words alone."""
 PAGE: Final = 256
 """Items read in one unit of work."""
-_VECTORS_PAGE: Final = 2_000
 
 VECTORS: Collection[Vector] = Collection(
     name="news_vectors",
@@ -145,15 +144,6 @@ async def _candidates(
 ) -> list[StoredRow[Vector]]:
     """The vectors of these items, and the newest ones of the time span."""
     rows = await ctx.tx.documents.get_many(VECTORS, item_ids)
-    after: Position | None = None
-    budget = embedder.compared_max
-    while budget > 0:
-        limit = min(budget, _VECTORS_PAGE)
-        page = await ctx.tx.documents.scan(
-            VECTORS, start=span[0], end=span[1], after=after, limit=limit
-        )
-        rows.update({row.id: row for row in page.rows})
-        budget, after = budget - limit, page.end
-        if after is None:
-            break
+    async for row in ctx.every(VECTORS, embedder.compared_max, start=span[0], end=span[1]):
+        rows[row.id] = row
     return list(rows.values())
