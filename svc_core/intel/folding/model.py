@@ -54,19 +54,30 @@ class SourceHealth:
 
 
 @frozen
-class LastRun:
-    """The rows of the last document that was taken in, by what became of them."""
+class RowCounts:
+    """The rows of a document, or of a part of it, by what became of them."""
 
     created: Annotated[int, Ge(0), Doc("Rows that are new."), Example(0)] = 0
     updated: Annotated[int, Ge(0), Doc("Rows that say something new."), Example(0)] = 0
     unchanged: Annotated[int, Ge(0), Doc("Rows that say what is known."), Example(0)] = 0
     deleted: Annotated[int, Ge(0), Doc("Rows that are gone."), Example(0)] = 0
-    rejected: Annotated[int, Ge(0), Doc("Records that could not be used."), Example(0)] = 0
 
-    def __add__(self, other: "LastRun") -> "LastRun":
+    def __add__(self, other: "RowCounts") -> "RowCounts":
         """The sums of both."""
         left, right = attrs.astuple(self), attrs.astuple(other)
-        return LastRun(*map(sum, zip(left, right, strict=True)))
+        return RowCounts(*map(sum, zip(left, right, strict=True)))
+
+
+@frozen
+class LastRun(RowCounts):
+    """The rows of the last document that was taken in, by what became of them."""
+
+    rejected: Annotated[int, Ge(0), Doc("Records that could not be used."), Example(0)] = 0
+
+    @classmethod
+    def of(cls, counts: RowCounts, rejected: int) -> "LastRun":
+        """The run of a document with these rows, and some records that could not be used."""
+        return cls(**attrs.asdict(counts), rejected=rejected)
 
 
 @frozen(kw_only=True)

@@ -26,7 +26,7 @@ from svc_core.intel.folding.contributions import (
 )
 from svc_core.intel.folding.identity import Claims, Placement, assign_rows, contributions_of
 from svc_core.intel.folding.kind import RowChange, RowKind
-from svc_core.intel.folding.model import LastRun
+from svc_core.intel.folding.model import RowCounts
 from svc_core.intel.folding.rules import Rules, strongest_contribution
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Collection, StoredRow
@@ -41,7 +41,7 @@ async def write(
     *,
     forms: Mapping[str, PreparedContribution] = MappingProxyType({}),
     words: Mapping[str, Any] = MappingProxyType({}),
-) -> tuple[LastRun, dict[str, Contribution]]:
+) -> tuple[RowCounts, dict[str, Contribution]]:
     """Replace the contributions `before` by those `after`, and refold the rows that change.
 
     `forms` are contributions that are encoded already, `words` the words of news items by row. The
@@ -67,11 +67,11 @@ async def write(
     return counts, {id_: placement.after[id_] for id_ in after}
 
 
-def _claim_counts(before: Claims, after: Claims) -> LastRun:
+def _claim_counts(before: Claims, after: Claims) -> RowCounts:
     """Counts contributions in place of rows, for a kind that has no rows."""
     old = {id_: claim.digest for id_, claim in before.items() if not claim.gone}
     new = {id_: claim.digest for id_, claim in after.items() if not claim.gone}
-    return LastRun(
+    return RowCounts(
         created=len(new.keys() - old.keys()),
         updated=sum(old[id_] != new[id_] for id_ in new.keys() & old.keys()),
         deleted=len(old.keys() - new.keys()),
@@ -86,7 +86,7 @@ async def strongest_of(ctx: Context, rules: Rules, ids: Sequence[str]) -> dict[s
 
 async def _refold(
     ctx: Context, kind: RowKind, placement: Placement, words: Mapping[str, Any]
-) -> LastRun:
+) -> RowCounts:
     """Fold the touched rows again, and write those that differ."""
     collection: Any = kind.collection
     ids = sorted(placement.row_ids)
@@ -121,7 +121,7 @@ async def _refold(
         )
     for follow in kind.follows:
         await follow(ctx, [*changes, *quiet_changes])
-    return LastRun(
+    return RowCounts(
         created=sum(change.before is None for change in changes),
         updated=sum(change.before is not None and change.after is not None for change in changes),
         deleted=sum(change.after is None for change in changes),

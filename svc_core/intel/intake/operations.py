@@ -21,6 +21,7 @@ from svc_core.intel.folding.model import (
     SOURCES,
     HealthError,
     LastRun,
+    RowCounts,
     Source,
     SourceHealth,
     source_id,
@@ -333,10 +334,11 @@ async def pull_sources(ctx: WorkContext, request: PullSources) -> Single[PullRep
         if request.all or (source.health.next_attempt_at or ctx.now) <= ctx.now
     ]
     outcomes = await _pull(ctx, sources, force=request.force)
+    runs = [outcome.run for outcome in outcomes]
     report = PullReport(
         sources=len(outcomes),
         failed=sum(o.status == "failed" for o in outcomes),
-        **attrs.asdict(sum((outcome.run for outcome in outcomes), LastRun())),
+        **{name: sum(getattr(run, name) for run in runs) for name in attrs.fields_dict(LastRun)},
         outcomes=tuple(_pulled_source(o, o.source) for o in outcomes if o.source is not None),
     )
     return Single(wire.to_bytes(report), failed=report.failed > 0)
@@ -387,13 +389,13 @@ async def _removal(
     ctx: WorkContext, id_: str, source: Source | None, *, withdraw: bool
 ) -> RemovedSource:
     """Reports the removal of a source; with `withdraw` it also withdraws what it brought."""
-    counts = await _withdraw(ctx, id_) if withdraw else LastRun()
+    counts = await _withdraw(ctx, id_) if withdraw else RowCounts()
     name, location = (source.name, source.location) if source else ("", "")
     return RemovedSource(id_, name, location, True, not withdraw, counts.deleted, counts.updated)
 
 
-async def _withdraw(ctx: WorkContext, id_: str) -> LastRun:
-    counts, after = LastRun(), None
+async def _withdraw(ctx: WorkContext, id_: str) -> RowCounts:
+    counts, after = RowCounts(), None
     while True:
         scan = partial(readings.contributions_from, source=id_, after=after)
         claims, after = await ctx.work.read(SYSTEM, scan)
@@ -404,10 +406,10 @@ async def _withdraw(ctx: WorkContext, id_: str) -> LastRun:
     return counts
 
 
-async def _withdraw_part(id_: str, part: Sequence[Contribution], ctx: Context) -> LastRun:
+async def _withdraw_part(id_: str, part: Sequence[Contribution], ctx: Context) -> RowCounts:
     # Somebody may have added it anew meanwhile: what it says then stays.
     if await ctx.find(SOURCES, id_) is not None:
-        return LastRun()
+        return RowCounts()
     return await readings.withdraw(ctx, part)
 
 

@@ -27,7 +27,7 @@ from svc_core.intel.folding.contributions import (
     prepare_contribution,
     words_digest,
 )
-from svc_core.intel.folding.model import SOURCES, LastRun, Source
+from svc_core.intel.folding.model import SOURCES, LastRun, RowCounts, Source
 from svc_core.intel.intake import health
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.intel.news.model import NewsText
@@ -176,7 +176,7 @@ def _later(earlier: Any, claim: Contribution) -> Any:
 # -- in the transaction ------------------------------------------------------------------------
 
 
-async def write_readings(ctx: Context, readings: Sequence[RecordReading]) -> LastRun:
+async def write_readings(ctx: Context, readings: Sequence[RecordReading]) -> RowCounts:
     """Write readings with the rows that they change, all or none; repeated ones write nothing."""
     stored_claims = await ctx.find_many(CONTRIBUTIONS, [item.contribution.id for item in readings])
     after: dict[str, Contribution] = {}
@@ -199,12 +199,12 @@ async def write_readings(ctx: Context, readings: Sequence[RecordReading]) -> Las
     return attrs.evolve(counts, unchanged=max(0, len(readings) - written_count))
 
 
-async def withdraw(ctx: Context, contributions: Sequence[Contribution]) -> LastRun:
+async def withdraw(ctx: Context, contributions: Sequence[Contribution]) -> RowCounts:
     """Withdraw a source's contributions; their rows are left with what other sources say."""
     return await _change(ctx, {claim.id: claim for claim in contributions}, {}, {}, {})
 
 
-async def lapse(ctx: Context, contributions: Sequence[Contribution]) -> LastRun:
+async def lapse(ctx: Context, contributions: Sequence[Contribution]) -> RowCounts:
     """Withdraw what a snapshot no longer has, but for what its kind keeps of it."""
     before = {claim.id: claim for claim in contributions}
     after = {
@@ -221,8 +221,8 @@ async def _change(
     after: Mapping[str, Contribution],
     forms: Mapping[str, PreparedContribution],
     words: Mapping[str, Any],
-) -> LastRun:
-    counts = LastRun()
+) -> RowCounts:
+    counts = RowCounts()
     for resource in dict.fromkeys(claim.resource for claim in (*before.values(), *after.values())):
         old, new = _of_resource(resource, before), _of_resource(resource, after)
         part, claims = await writing.write(ctx, KINDS[resource], old, new, forms=forms, words=words)
@@ -265,7 +265,7 @@ async def contribution_count(ctx: Context, source: str) -> int:
     )
 
 
-async def take_document(ctx: Context, id_: str, document: ReadDocument) -> LastRun | None:
+async def take_document(ctx: Context, id_: str, document: ReadDocument) -> RowCounts | None:
     """Write a whole document in one unit of work: for small documents and hosts without workers.
 
     The source is stored as the document describes it; None where no source has this id.
@@ -283,7 +283,7 @@ async def take_document(ctx: Context, id_: str, document: ReadDocument) -> LastR
         stored = [row async for row in ctx.every(CONTRIBUTIONS, where={"source": (id_,)})]
         absent = [CONTRIBUTIONS.decode(row.raw) for row in stored if row.id not in seen]
         counts += await lapse(ctx, absent)
-    run = attrs.evolve(counts, rejected=document.rejection_count)
+    run = LastRun.of(counts, document.rejection_count)
     finished_source = health.after_success(source_after, ctx.now, run, document.rejections)
     await ctx.save(SOURCES, id_, finished_source)
     return counts

@@ -27,7 +27,7 @@ from svc_core.formats.reading.compression import unpack_document
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.table import BYTES_MAX, FORMATS, Document, read_document, recognise_format
 from svc_core.intel.folding.due_rows import BatchSize
-from svc_core.intel.folding.model import SOURCES, LastRun, Source
+from svc_core.intel.folding.model import SOURCES, LastRun, RowCounts, Source
 from svc_core.intel.incidents.fold_passes import fold_new
 from svc_core.intel.incidents.story_grouping import group_new
 from svc_core.intel.intake import document_checks as admission
@@ -188,7 +188,7 @@ class _Writer:
         self._tell = tell
         self._size = BatchSize(PART_ROWS, PART_ROWS_MIN, PART_ROWS_MAX)
         self._ids: set[str] = set()
-        self._counts = LastRun(rejected=document.rejection_count)
+        self._counts = RowCounts()
 
     async def run(self) -> PullOutcome:
         """Write the document; return the outcome with its counts."""
@@ -205,14 +205,14 @@ class _Writer:
         await tidy(self._service)
         if after is None:
             return PullOutcome("removed", None)
-        return PullOutcome("taken", after, self._counts)
+        return PullOutcome("taken", after, LastRun.of(self._counts, self._document.rejection_count))
 
     async def _block(self, records: Sequence[Record]) -> bool:
         readings = await anyio.to_thread.run_sync(
             documents.record_readings, self._source, self._document, records, self._ids
         )
         fresh = await self._service.read(SYSTEM, partial(documents.new_readings, readings=readings))
-        self._counts += LastRun(unchanged=len(readings) - len(fresh))
+        self._counts += RowCounts(unchanged=len(readings) - len(fresh))
         now = self._service.now()
         items = await anyio.to_thread.run_sync(
             lambda: [documents.judge_reading(self._source, reading, now) for reading in fresh]
@@ -237,7 +237,7 @@ class _Writer:
                 return True
 
     async def _write(
-        self, write: Callable[[Context, Sequence[T]], Awaitable[LastRun]], rows: Sequence[T]
+        self, write: Callable[[Context, Sequence[T]], Awaitable[RowCounts]], rows: Sequence[T]
     ) -> bool:
         """Write all rows in parts; return whether the source still exists."""
         while rows:
@@ -252,10 +252,10 @@ class _Writer:
 
     async def _part(
         self,
-        write: Callable[[Context, Sequence[T]], Awaitable[LastRun]],
+        write: Callable[[Context, Sequence[T]], Awaitable[RowCounts]],
         part: Sequence[T],
         ctx: Context,
-    ) -> LastRun | None:
+    ) -> RowCounts | None:
         if await registry.note_run(ctx, self._source.id, health.mark_partial) is None:
             return None
         return await write(ctx, part)
@@ -271,7 +271,7 @@ class _Writer:
         after = health.after_success(
             attrs.evolve(memory, **copy),
             ctx.now,
-            self._counts,
+            LastRun.of(self._counts, self._document.rejection_count),
             self._document.rejections,
             self._status,
         )

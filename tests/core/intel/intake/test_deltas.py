@@ -7,7 +7,7 @@ from svc_core.formats.model import Origin
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.table import FORMATS, Document, read_document
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
-from svc_core.intel.folding.model import LastRun
+from svc_core.intel.folding.model import RowCounts
 
 
 def entity(id_: str, schema: str, day: int, **properties: str) -> dict[str, Any]:
@@ -41,9 +41,9 @@ def live_names(house: Any) -> dict[str, Any]:
 
 def test_a_deletion_by_id_alone_takes_back_what_was_added(house: Any) -> None:
     source = house.add("https://example.org/changes")
-    assert house.take(source, FIRST) == LastRun(created=3)
-    assert house.take(source, FIRST) == LastRun(unchanged=3)
-    assert house.take(source, SECOND) == LastRun(updated=1)
+    assert house.take(source, FIRST) == RowCounts(created=3)
+    assert house.take(source, FIRST) == RowCounts(unchanged=3)
+    assert house.take(source, SECOND) == RowCounts(updated=1)
     assert live_names(house) == {"ftm:p": "Ann B", "ftm:c": "Apple", "ftm:e": None}
     counts = house.take(source, DELETION)
     assert (counts.created, counts.deleted) == (1, 3)

@@ -18,7 +18,7 @@ from svc_core.formats.table import FORMATS, Document, read_document, recognise_f
 from svc_core.intel.events.model import OSINT_EVENTS
 from svc_core.intel.folding import identity
 from svc_core.intel.folding.contributions import CONTRIBUTIONS
-from svc_core.intel.folding.model import LastRun
+from svc_core.intel.folding.model import RowCounts
 from svc_core.intel.intake import record_intake as intake
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.testing.clock import START
@@ -61,10 +61,10 @@ def state_of(house: Any) -> dict[str, Any]:
     return state
 
 
-def take(house: Any, document: Document, location: str = "/a") -> LastRun:
+def take(house: Any, document: Document, location: str = "/a") -> RowCounts:
     """Take in a document of the source at this location, an hour later than the one before."""
     house.clock.advance(3_600)
-    counts: LastRun = house.take(house.add(location), document)
+    counts: RowCounts = house.take(house.add(location), document)
     return counts
 
 
@@ -107,7 +107,7 @@ def test_a_document_taken_in_twice_writes_nothing_the_second_time(
     assert state_of(house)
     before, changes = state_of(house), len(house.change_records())
     again = take(house, document)
-    assert again == LastRun(unchanged=len(document.records))
+    assert again == RowCounts(unchanged=len(document.records))
     assert (state_of(house), len(house.change_records())) == (before, changes)
 
 

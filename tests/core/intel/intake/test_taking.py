@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from svc_core import wire
 from svc_core.formats.model import Rejection
-from svc_core.intel.folding.model import SOURCES, LastRun
+from svc_core.intel.folding.model import SOURCES, RowCounts
 from svc_core.intel.intake import record_intake as intake
 from svc_core.intel.news.model import TOPIC_ACTIVITY
 from svc_core.operation.context import Context
@@ -28,7 +28,7 @@ def test_a_document_is_written_with_everything_that_follows_from_it(
     counts = house.take(
         source, make_document(make_entry("a"), make_entry("b"), rejections=rejections)
     )
-    assert counts == LastRun(created=2, updated=0, unchanged=0)
+    assert counts == RowCounts(created=2, updated=0, unchanged=0)
     assert sorted(item.id for item in house.news()) == sorted(words.id for words in house.words())
     assert [(c.change_type, c.resource_type, c.everybody) for c in house.change_records()] == [
         ("created", "newsItem", True)
@@ -47,7 +47,7 @@ def test_a_document_again_writes_no_item_and_no_change(
     house.take(source, document)
     changes = house.change_records()
     house.clock.advance(60)
-    assert house.take(source, document) == LastRun(0, 0, 2)
+    assert house.take(source, document) == RowCounts(0, 0, 2)
     assert house.change_records() == changes
     after = house.run(lambda ctx: ctx.find(SOURCES, source.id))
     assert after.health.last_content_at == house.clock.now() - timedelta(seconds=60)
