@@ -8,6 +8,7 @@ import pytest
 from svc_core.base import drive
 from svc_core.intel.economy import statements
 from svc_core.intel.entities.model import ENTITIES
+from svc_core.intel.folding.due_rows import BatchSize
 from svc_core.intel.fusion.parts import owners
 from svc_core.intel.graphs import neighbours
 from svc_core.intel.incidents import fold_passes as passes
@@ -61,6 +62,20 @@ def test_a_pass_ends_and_leaves_the_rest_due(house: Any, monkeypatch: pytest.Mon
     monkeypatch.setattr(detecting, "UNITS_MAX", 1)
     monkeypatch.setattr(detecting, "SUBJECTS", 1)
     assert drive.run(detect_new(Work(house))) == 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "rows"), [(0.1, 10), (0.05, 20), (0.0, 20), (0.2, 5), (60.0, 4)]
+)
+def test_a_unit_takes_as_many_rows_as_the_one_before_had_time_for(
+    seconds: float, rows: int
+) -> None:
+    size = BatchSize(10, least=4, most=30)
+    size.adapt(10, seconds)
+    assert size.rows == rows
+    for _ in range(9):
+        size.adapt(size.rows, 0.0)
+    assert size.rows == 30
 
 
 def test_a_topic_without_news_stands_out_in_nothing(house: Any) -> None:
