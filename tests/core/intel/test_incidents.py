@@ -1,6 +1,5 @@
 """Incidents: each event once, whoever tells of it, in whatever order; under ids that stay."""
 
-import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
@@ -56,7 +55,7 @@ def without_own(value: Any) -> Any:
 def state_of(house: Any) -> dict[str, Any]:
     """Every incident, and of which each event says that it is part."""
     rows = {row["id"]: without_own(row) for row in incidents(house)}
-    return rows | {event.id: event.incident_id for event in house.stored(OSINT_EVENTS)}
+    return rows | _parts(house)
 
 
 @pytest.fixture
@@ -75,121 +74,63 @@ def told_of(house: Any) -> Callable[..., list[Any]]:
 
 # -- what is one event -------------------------------------------------------------------------
 
+
+def coded(id_: int, page: str, **members: Any) -> dict[str, Any]:
+    """A row that a machine read in an article, such as `pier/a` for a page of pier.example."""
+    host, _, path = page.partition("/")
+    return {"id": id_, "url": f"https://{host}.example/{path}", **members}
+
+
+ALERT, STORY = "report.aspx?eventtype=WF&eventid=1024410", [rss(host, STRIKE) for host in PAPERS]
+FIRE = eonet(sources=[{"id": "GDACS", "url": f"https://www.gdacs.org/{ALERT}"}])
+NOBODY = {"actors": ("UNION", "")}
 CASES = {
     "a quake under two ids of its provider": (1, [usgs({"id": "us1", "ids": ",us1,pr1,"})]),
     "a quake that was given another id": (
-        1,
-        [usgs({"id": "us1"}), usgs({"id": "pr1", "ids": ",us1,pr1,"})],
+        1, [usgs({"id": "us1"}), usgs({"id": "pr1", "ids": ",us1,pr1,"})],
     ),
     "two quakes": (2, [usgs({"id": "us1"}, {"id": "us2"})]),
     "an alert that names the quake": (
-        1,
-        [usgs({"id": "us1"}), gdacs(source="NEIC", sourceid="us1")],
+        1, [usgs({"id": "us1"}), gdacs(source="NEIC", sourceid="us1")],
     ),
     "an alert that names another quake": (
-        2,
-        [usgs({"id": "us1"}), gdacs(source="NEIC", sourceid="us2")],
+        2, [usgs({"id": "us1"}), gdacs(source="NEIC", sourceid="us2")],
     ),
     "an alert near by that names none": (2, [usgs({"id": "us1"}), gdacs()]),
     "a chain of names": (
-        1,
-        [usgs({"id": "us1"}), gdacs(source="NEIC", sourceid="us1", glide=GLIDE), reliefweb()],
+        1, [usgs({"id": "us1"}), gdacs(source="NEIC", sourceid="us1", glide=GLIDE), reliefweb()],
     ),
     "another GLIDE number": (2, [gdacs(glide="EQ-2026-000099-ECU"), reliefweb()]),
     "a fire whose source is an alert": (
-        1,
-        [
-            gdacs(eventtype="WF", eventid=1024410, name="Fire"),
-            eonet(
-                sources=[
-                    {
-                        "id": "GDACS",
-                        "url": "https://www.gdacs.org/report.aspx?eventtype=WF&eventid=1024410",
-                    }
-                ]
-            ),
-        ],
+        1, [gdacs(eventtype="WF", eventid=1024410, name="Fire"), FIRE],
     ),
     "rows of one article": (
-        1,
-        [
-            gdelt(
-                {"id": 1, "url": "https://pier.example/a"},
-                {"id": 2, "url": "https://www.pier.example/a/", "code": "173"},
-                {"id": 3, "url": "https://pier.example/a", "day": "20250102", "city": "Sucre"},
-            )
-        ],
+        1, [gdelt(coded(1, "pier/a"), coded(2, "www.pier/a/", code="173"),
+                  coded(3, "pier/a", day="20250102", city="Sucre"))],
     ),
     "articles of one publisher": (
-        2,
-        [
-            gdelt(
-                {"id": 1, "url": "https://pier.example/a"},
-                {"id": 2, "url": "https://pier.example/b", "actors": ("UNION", "ARMY")},
-            )
-        ],
+        2, [gdelt(coded(1, "pier/a"), coded(2, "pier/b", actors=("UNION", "ARMY")))],
     ),
-    "the same by the same in another paper": (
-        1,
-        [
-            gdelt(
-                {"id": 1, "url": "https://pier.example/a"},
-                {"id": 2, "url": "https://quay.example/b"},
-            )
-        ],
-    ),
-    "the same the day after": (
-        2,
-        [
-            gdelt(
-                {"id": 1, "url": "https://pier.example/a"},
-                {"id": 2, "url": "https://quay.example/b", "day": "20260103"},
-            )
-        ],
-    ),
+    "the same by the same in another paper": (1, [gdelt(coded(1, "pier/a"), coded(2, "quay/b"))]),
+    "the same the day after": (2, [gdelt(coded(1, "pier/a"), coded(2, "quay/b", day="20260103"))]),
     "the same somewhere in the country": (
-        2,
-        [
-            gdelt(
-                {"id": 1, "url": "https://pier.example/a", "kind": "1"},
-                {"id": 2, "url": "https://quay.example/b", "kind": "1"},
-            )
-        ],
+        2, [gdelt(coded(1, "pier/a", kind="1"), coded(2, "quay/b", kind="1"))],
     ),
-    "the same by nobody": (
-        2,
-        [
-            gdelt(
-                {"id": 1, "url": "https://pier.example/a", "actors": ("UNION", "")},
-                {"id": 2, "url": "https://quay.example/b", "actors": ("UNION", "")},
-            )
-        ],
-    ),
+    "the same by nobody": (2, [gdelt(coded(1, "pier/a", **NOBODY), coded(2, "quay/b", **NOBODY))]),
     "rows without an article that tell the same": (1, [gdelt({"id": 1}, {"id": 2})]),
     "rows without an article": (2, [gdelt({"id": 1}, {"id": 2, "code": "190"})]),
-    "a story of three papers": (1, [rss(host, STRIKE) for host in PAPERS]),
+    "a story of three papers": (1, STORY),
     "a story and rows of one of its articles": (
-        1,
-        [
-            *(rss(host, STRIKE) for host in PAPERS),
-            gdelt(
-                {"id": 1, "url": "https://quay.example/0"},
-                {"id": 2, "url": "https://quay.example/0"},
-            ),
-        ],
+        1, [*STORY, gdelt(coded(1, "quay/0"), coded(2, "quay/0"))],
     ),
     "addresses that are none": (
-        2,
-        [
-            gdelt(
-                {"id": 1, "url": "http://[bad/a", "code": "190"}, {"id": 2, "url": "BBC Monitoring"}
-            )
-        ],
+        2, [gdelt({"id": 1, "url": "http://[bad/a", "code": "190"},
+                  {"id": 2, "url": "BBC Monitoring"})],
     ),
     "the first day of all": (1, [usgs({"id": "us1", "at": datetime(1, 1, 1, tzinfo=UTC)})]),
     "a report": (1, [misp()]),
     "a draft of a report": (0, [misp(published=False)]),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("count", "bodies"), CASES.values(), ids=CASES)
@@ -202,8 +143,7 @@ def test_an_event_is_one_incident(
 
 
 def _parts(house: Any) -> dict[str, Any]:
-    rows = house.run(lambda ctx: ctx.tx.documents.scan(OSINT_EVENTS, limit=1_000)).rows
-    return {row.id: json.loads(row.raw)["incidentId"] for row in rows}
+    return {event.id: event.incident_id for event in house.stored(OSINT_EVENTS)}
 
 
 @pytest.mark.parametrize("order", list(permutations(range(4))))
@@ -212,8 +152,7 @@ def test_the_order_of_documents_changes_nothing(house_factory: Any, order: tuple
         usgs({"id": "us1"}, {"id": "us9", "point": (20.0, 40.0)}),
         gdacs(source="NEIC", sourceid="us1", glide=GLIDE),
         reliefweb(),
-        gdelt({"id": 1, "url": "https://pier.example/a"}, {"id": 2, "url": "https://quay.example/b"},
-              {"id": 3, "url": "https://quay.example/b", "code": "190"}),
+        gdelt(coded(1, "pier/a"), coded(2, "quay/b"), coded(3, "quay/b", code="190")),
     ]  # fmt: skip
     houses = [house_factory() for _ in range(3)]
     for at in order:
@@ -494,9 +433,7 @@ def test_a_fire_has_its_track(told_of: Any, house: Any) -> None:
 def test_a_story_counts_articles_and_publishers(told_of: Any, house: Any) -> None:
     (row,) = told_of(
         *(rss(host, STRIKE) for host in PAPERS),
-        gdelt(
-            {"id": 1, "url": "https://quay.example/0"}, {"id": 2, "url": "https://quay.example/0"}
-        ),
+        gdelt(coded(1, "quay/0"), coded(2, "quay/0")),
         mentions((1, "https://www.news.crane.co.uk/a", 80), (1, "https://quay.example/0", 20)),
     )
     assert (row["articleCount"], row["sourceCount"], row["observationCount"]) == (4, 4, 5)
@@ -558,9 +495,7 @@ def test_every_filter_includes_and_excludes(told_of: Any, house: Any) -> None:
         usgs({"id": "us1"}),
         eonet(),
         misp(),
-        gdelt(
-            {"id": 1, "url": "https://pier.example/a"}, {"id": 2, "url": "https://quay.example/b"}
-        ),
+        gdelt(coded(1, "pier/a"), coded(2, "quay/b")),
     )
     names = {"usgs": "quake", "eonet": "fire", "misp": "report", "gdelt": "protest"}
     for query, expected in FILTERS:

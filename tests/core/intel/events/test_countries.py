@@ -36,10 +36,8 @@ def test_a_filter_finds_the_countries_that_match(world: Any, query: str, codes: 
 
 
 def country_row(world: Any, code: str, query: str = "") -> dict[str, Any]:
-    body: dict[str, Any] = json.loads(
-        world.send("getCountry", path={"code": code}, query=query).body
-    )["data"]
-    return body
+    row: dict[str, Any] = world.body("getCountry", query, path={"code": code})["data"]
+    return row
 
 
 @pytest.mark.parametrize("code", ["BE", "be", "BEL", "bel"])
