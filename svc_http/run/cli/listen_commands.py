@@ -25,7 +25,6 @@ from svc_http.run.cli.exit_codes import UsageError
 from svc_http.run.cli.operation_calls import call, is_answering, perform_operation
 from svc_http.run.cli.options import Common, Workspace
 from svc_http.run.control import channel
-from svc_http.run.control.channel import OperationRefused
 from svc_http.system import sigterm_interrupts
 
 BODY_BYTES_MAX = 1024 * 1024
@@ -78,10 +77,7 @@ def listen_command(
         url = f"http://127.0.0.1:{receiver.server_port}/"
         key_text = secret or secret_text(system.SystemIds().random(SECRET_BYTES))
         body = {"url": url, "description": "svc webhooks listen", "secret": key_text}
-        try:
-            webhook = call(common, "createWebhook", body=body, account=workspace)
-        except OperationRefused as error:
-            raise error.saying(str(error).replace("/secret:", "--secret:")) from error
+        webhook = call(common, "createWebhook", option="secret", body=body, account=workspace)
         try:
             receiver.key = secret_key(key_text)
             if common.json:

@@ -51,17 +51,21 @@ def perform_operation(
         return _find(common.settings(), request, tell, take)
 
 
-def call(common: Common, operation: str, **members: Any) -> Any:
+def call(common: Common, operation: str, *, option: str = "", **members: Any) -> Any:
     """The data of a local operation's answer, without the envelope.
 
+    A refusal names `--workspace`, and an `option` of which a member has the name, as it was typed.
+
     Raises:
-        OperationRefused: it was refused, and others as `ask`.
+        OperationRefused: it was refused, and others as `perform_operation`.
     """
     try:
         return perform_operation(common, operation, **members)["body"]["data"]
     except channel.OperationRefused as refusal:
         detail = str(refusal)
-        raise refusal.saying(detail.replace("/workspace: ", "--workspace: ", 1)) from refusal
+        for name in filter(None, ("workspace", option)):
+            detail = detail.replace(f"/{name}: ", f"--{name}: ", 1)
+        raise refusal.saying(detail) from refusal
 
 
 def is_answering(socket_path: Path) -> bool:

@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -67,25 +68,13 @@ def _file(word: str) -> str:
     return word if "://" in word or not word.strip() else str(Path(word).absolute())
 
 
-# Few commands take a moment: its reader loads the clock.
+def _typed_instant(reader: str) -> Callable[[str], Any]:
+    """A function of `typed_instants`, which is loaded where a moment was typed, with the clock."""
 
+    def read(word: str) -> Any:
+        return getattr(import_module("svc_http.run.cli.typed_instants"), reader)(word)
 
-def _seconds(word: str) -> int:
-    from svc_http.run.cli import typed_instants as moments  # noqa: PLC0415
-
-    return moments.seconds(word)
-
-
-def _instant(word: str) -> str:
-    from svc_http.run.cli import typed_instants as moments  # noqa: PLC0415
-
-    return moments.rfc3339_instant(word)
-
-
-def _instant_ahead(word: str) -> str:
-    from svc_http.run.cli import typed_instants as moments  # noqa: PLC0415
-
-    return moments.instant_or_offset(word)
+    return read
 
 
 _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
@@ -97,7 +86,7 @@ _READERS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "integer": _integer,
     "number": _number,
     "json": json.loads,
-    "seconds": _seconds,
-    "ahead": _instant_ahead,
-    "instant": _instant,
+    "seconds": _typed_instant("seconds"),
+    "ahead": _typed_instant("instant_or_offset"),
+    "instant": _typed_instant("rfc3339_instant"),
 }
