@@ -1,8 +1,10 @@
 """The response header fields of the service, and which of them each answer carries."""
 
+import json
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from svc_core import data
 from svc_core.catalog.openapi import descriptions as words
 from svc_core.catalog.openapi.failures import KEY, PAYMENT, SCOPE
 from svc_core.contract import problem
@@ -13,73 +15,16 @@ from svc_core.operation.parsing import request_shape
 from svc_core.operation.stream import Stream
 from svc_core.wire.schema import Schema
 
-_TEXT: Schema = {"type": "string"}
-_COUNT: Schema = {"type": "integer", "minimum": 0}
-
-_WINDOWS = {"Minute": "in the current UTC minute", "Day": "on the current UTC day"}
-
-
-def _header(description: str, schema: Schema = _TEXT) -> Schema:
-    return {"description": description, "schema": schema}
-
-
-def _limits(form: str, owner: str) -> dict[str, Schema]:
-    """The four fields of one pool, named by `form` with kind and window."""
-    return {
-        form.format(kind, window): _header(f"{words} {span}, {owner}.", _COUNT)
-        for window, span in _WINDOWS.items()
-        for kind, words in (("Limit", "Requests allowed"), ("Remaining", "Requests left"))
-    }
-
-
-ACCOUNT_LIMITS: dict[str, Schema] = {
-    **_limits("X-RateLimit-{}-{}", "for this key"),
-    **_limits("X-RateLimit-{}-User-{}", "over the account"),
-    "X-RateLimit-Reset-Minute": _header("Unix time at which the minute ends.", _COUNT),
-    "X-RateLimit-Reset-Day": _header("Unix time at which the day ends.", _COUNT),
-    "RateLimit-Policy": _header("The limits and their windows, in one structured field."),
-    "RateLimit": _header("What is left of each limit, and the seconds until it resets."),
-}
-
-AGENT_LIMITS: dict[str, Schema] = {
-    **_limits("X-Svc-Agent-RateLimit-{}-{}", "for this key"),
-    **_limits("X-Svc-Agent-RateLimit-Account-{}-{}", "over the account"),
-}
+_ROWS = data.table_rows("header_fields.tsv")
 
 HEADERS: dict[str, Schema] = {
-    "X-Request-Id": _header("Identifier of this request; quote it to support."),
-    "X-Svc-API-Version": _header(
-        "Version of the interface.", {"type": "string", "enum": ["1.0", "2.0"]}
-    ),
-    "X-Svc-Schema-Version": _header("Version of the v1 schemas."),
-    **ACCOUNT_LIMITS,
-    **AGENT_LIMITS,
-    "ETag": _header("Strong entity tag of the resource, where it has one."),
-    "Location": _header("Address of the resource.", {"type": "string", "format": "uri"}),
-    "Link": _header('The next page as `<...>; rel="next"`, where there is one.'),
-    "Idempotency-Key": _header("The key of the request, repeated."),
-    "Idempotency-Replayed": _header(
-        "`true` where this is the stored answer of an earlier request.",
-        {"type": "string", "const": "true"},
-    ),
-    "Deprecation": _header("When the deprecated input was deprecated (RFC 9745)."),
-    "Sunset": _header("When the deprecated input will be refused (RFC 8594)."),
-    "Retry-After": _header("Seconds to wait.", {"type": "integer", "minimum": 1}),
-    "WWW-Authenticate": _header("The Bearer challenge (RFC 6750)."),
-    "X-Svc-Ledger-Size": _header(
-        "Records in the log, or in the part of it that was asked for.", _COUNT
-    ),
-    "X-Svc-Ledger-Root": _header("The Merkle root of that many records, base64."),
-    "X-Svc-Ledger-Vkey": _header("The key that verifies checkpoints (C2SP signed-note)."),
-    "X-Thread-Id": _header("The thread of the answer; send it to go on from there."),
-    "X-Svc-Agent": _header("Who answers.", {"type": "string", "const": "svc-agent"}),
-    "X-Svc-Agent-Mode": _header("How; there is one mode.", {"type": "string", "const": "standard"}),
-    "X-Vercel-AI-UI-Message-Stream": _header("Version of the stream of messages."),
-    "PAYMENT-REQUIRED": _header("What to pay and how, as base64 JSON (x402)."),
-    "PAYMENT-RESPONSE": _header("How the payment was settled, as base64 JSON (x402)."),
-    "X-Svc-Payment-Receipt": _header("The receipt of the payment, which anybody may look up."),
+    name: {"description": text, "schema": json.loads(schema) if schema else {"type": "string"}}
+    for name, _, text, schema in _ROWS
 }
 
+ACCOUNT_LIMITS = tuple(name for name, pool, *_ in _ROWS if pool == "account")
+
+AGENT_LIMITS = tuple(name for name, pool, *_ in _ROWS if pool == "agent")
 
 _HEADER_OF = {401: "WWW-Authenticate", 412: "ETag"} | dict.fromkeys((409, 429, 503), "Retry-After")
 
