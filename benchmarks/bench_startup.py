@@ -42,6 +42,8 @@ CASES: tuple[tuple[str, str, float | None], ...] = (
     ("svc sources list --json", PARSER, 1.3),
     ("svc news list --limit 20", PARSER, 1.3),
     ("svc keys create --name desk", PARSER, 1.3),
+    ("import svc_http.run.cli.ask_commands, svc_http.run.cli.app", PARSER, 1.3),
+    ("import svc_http.run.cli.match_commands, svc_http.run.cli.app", PARSER, 1.3),
     ("import svc_http.stores.sqlite", DRIVER, 1.3),
     ("import svc_core", LIBRARIES, 1.2),
     ("import svc_core.catalog", LIBRARIES, None),

@@ -9,11 +9,9 @@ from typing import Any
 from svc_core.catalog.openapi.descriptions import is_tagged
 from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
-from svc_core.operation.declaration import Operation, Trait
+from svc_core.operation.declaration import SSE, Operation, Trait
 from svc_core.operation.inputs import inputs_of
 from svc_core.operation.parsing import request_shape
-
-EVENT_STREAM = "text/event-stream"
 
 _BODY = (
     problem.MALFORMED_JSON,
@@ -103,7 +101,7 @@ def _of_inputs(operation: Operation[Any, Any]) -> Iterator[ProblemType]:
         foreign = problem.LENIENT if request_shape(operation).has(Trait.FOREIGN) else {}
         yield from (foreign.get(kind, kind) for kind in _BODY)
     # An `Accept` that excludes every offer is refused, but never on the agent streams.
-    if any(offer.media_type != EVENT_STREAM for offer in operation.media):
+    if any(offer != SSE for offer in operation.media):
         yield problem.NOT_ACCEPTABLE
 
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Final
 from attrs import define, field
 from cyclopts import Parameter
 
-from svc_core.operation.declaration import SSE
 from svc_core.operation.ports import BASE_V1
 from svc_http.run.cli import remote, show
 from svc_http.run.cli.exit_codes import REFUSED, UsageError, tell
@@ -18,6 +17,7 @@ from svc_http.run.cli.options import Common, Workspace
 from svc_http.system import sigterm_interrupts
 
 OPERATION: Final = "streamChat"
+EVENT_STREAM: Final = "text/event-stream"
 PATH: Final = f"{BASE_V1}/agent-svc/chat/stream"
 _MARK: Final = re.compile(r"\[(\d{1,3})\]")
 _OPEN: Final = re.compile(r"\[\d{0,3}$")
@@ -64,7 +64,7 @@ def ask_command(
 def _over_http(url: str, body: dict[str, Any], answer: "AgentAnswer") -> None:
     with (
         remote.client(url) as client,
-        client.stream("POST", PATH, json=body, headers={"Accept": SSE.media_type}) as response,
+        client.stream("POST", PATH, json=body, headers={"Accept": EVENT_STREAM}) as response,
     ):
         remote.check_response(response)
         for text in response.iter_text():

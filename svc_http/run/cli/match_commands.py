@@ -12,14 +12,17 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from svc_core.formats.reading.document_body import FIELD_CHARS
-from svc_core.intel.entities.bulk_screening import CELL_CHARS, LINES_MAX
 from svc_core.operation.host import Progress
 from svc_http.run.cli import show
 from svc_http.run.cli.exit_codes import UsageError
 from svc_http.run.cli.files import content
 from svc_http.run.cli.operation_calls import call
 from svc_http.run.cli.options import Common
+
+LINES_MAX = 5_000
+CELL_CHARS = 1_000
+FIELD_CHARS = 1_000_000
+"""What the operation takes, and readers of documents; whose modules a command need not load."""
 
 INPUT_BYTES_MAX = 64 * 1024 * 1024
 """Of one table: about a million lines."""

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from svc_core.formats.reading.document_body import FIELD_CHARS
-from svc_core.intel.entities.bulk_screening import CELL_CHARS
+from svc_core.formats.reading import document_body
+from svc_core.intel.entities import bulk_screening
 from svc_core.intel.linking.references import id_of
 from svc_http.run.cli import match_commands as matching
+from svc_http.run.cli.match_commands import CELL_CHARS, FIELD_CHARS, LINES_MAX
 
 Svc = Callable[..., Any]
 EXAMPLE, SAMPLE = id_of("cik:0000000007"), id_of("cik:0000000008")
@@ -63,6 +64,11 @@ def test_a_person_reads_a_line_for_each(stocked_svc: Svc, monkeypatch: pytest.Mo
     assert EXAMPLE in first
     assert "1.00" in first
     assert second == "3\tNobody Whatsoever\tno match"
+
+
+def test_the_bounds_are_those_of_the_operation_and_of_documents() -> None:
+    assert (LINES_MAX, CELL_CHARS) == (bulk_screening.LINES_MAX, bulk_screening.CELL_CHARS)
+    assert document_body.FIELD_CHARS == FIELD_CHARS
 
 
 def test_many_lines_are_asked_in_parts(
