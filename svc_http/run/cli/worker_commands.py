@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from svc_http.run.cli import show
 from svc_http.run.cli.exit_codes import UsageError
-from svc_http.run.cli.options import AnswerOptions, load_settings
+from svc_http.run.cli.options import AnswerOptions, Config, load_settings
 from svc_http.settings import MEMORY, WORKERS, Settings
 
 
@@ -30,10 +30,7 @@ class WorkerOptions(AnswerOptions):
         str | None,
         Parameter(name="--db", help="postgresql://..., or a SQLite file. Also SVC_DB."),
     ] = None
-    config: Annotated[
-        str | None,
-        Parameter(name="--config", help="The settings file. Also SVC_CONFIG; default svc.toml."),
-    ] = None
+    config: Config = None
 
 
 def worker_command(*, options: WorkerOptions = WorkerOptions()) -> None:
