@@ -114,7 +114,7 @@ def _read_catalogue() -> dict[str, ProblemType]:
     rows = data.table_rows("problems.tsv")
     return {
         code: ProblemType(code, int(status), title, resolution, retryable=repetition == "repeat")
-        for code, status, repetition, title, resolution in rows
+        for code, status, repetition, _, title, resolution in rows
     }
 
 

@@ -6,6 +6,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from svc_core import data
 from svc_core.catalog.openapi.descriptions import is_tagged
 from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
@@ -13,48 +14,14 @@ from svc_core.operation.declaration import SSE, Operation, Trait
 from svc_core.operation.inputs import inputs_of
 from svc_core.operation.parsing import request_shape
 
-_BODY = (
-    problem.MALFORMED_JSON,
-    problem.DUPLICATE_JSON_MEMBER,
-    problem.INVALID_ENCODING,
-    problem.JSON_TOO_DEEP,
-    problem.NUMBER_OUT_OF_RANGE,
-    problem.VALIDATION_FAILED,
-    problem.REQUEST_TIMEOUT,
-    problem.BODY_TOO_LARGE,
-    problem.UNSUPPORTED_MEDIA_TYPE,
-)
-KEY = (
-    problem.INVALID_API_KEY,
-    problem.API_KEY_REVOKED,
-    problem.API_KEY_EXPIRED,
-    problem.PLAN_INELIGIBLE,
-    problem.IP_NOT_ALLOWED,
-    problem.AUTH_LOCKED,
-)
-SCOPE = (
-    problem.MISSING_API_KEY,
-    problem.INSUFFICIENT_SCOPE,
-    problem.WORKSPACE_KEY_REQUIRED,
-)
-PAYMENT = (
-    problem.INVALID_PAYMENT,
-    problem.PAYMENT_REQUIRED,
-    problem.PAYMENT_INVALID,
-    problem.PAYMENT_REPLAYED,
-    problem.PAYMENT_IN_PROGRESS,
-    problem.SETTLEMENT_FAILED,
-    problem.PAYMENT_IDENTIFIER_CONFLICT,
-    problem.PAYMENT_RATE_LIMITED,
-    problem.SETTLEMENT_PENDING,
-    problem.SETTLEMENT_UNKNOWN,
-)
-_ALWAYS = (
-    problem.INTERNAL_ERROR,
-    problem.SERVICE_UNAVAILABLE,
-    problem.OVERLOADED,
-    problem.SHUTTING_DOWN,
-)
+
+def _types_of(part: str) -> tuple[ProblemType, ...]:
+    """The problem types that a part of a request brings, whatever the operation."""
+    rows = data.table_rows("problems.tsv")
+    return tuple(problem.CATALOGUE[code] for code, _, _, own, *_ in rows if own == part)
+
+
+_BODY, KEY, SCOPE, PAYMENT, _ALWAYS = map(_types_of, ("body", "key", "scope", "payment", "any"))
 
 
 def failure_responses(operation: Operation[Any, Any]) -> tuple[ProblemType, ...]:
