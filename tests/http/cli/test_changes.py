@@ -25,22 +25,6 @@ def _lines(text: str) -> list[Any]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_the_feed_is_read_from_watermark_to_watermark(svc: Svc, profile: str) -> None:
-    first = svc("changes", "list", "--limit", 2, "--json").json
-    assert (len(first["data"]), first["more"]) == (2, True)
-    rest = svc("changes", "list", "--after", first["watermark"], "--json").json
-    assert (len(rest["data"]), rest["more"]) == (4, False)
-    head = svc("changes", "head", "--json").json
-    assert rest["watermark"] == head["watermark"]
-    assert svc("changes", "head").out == head["watermark"] + "\n"
-    blank = svc("changes", "list", "--after", head["watermark"], "--json").json
-    assert (blank["data"], blank["watermark"]) == ([], head["watermark"])
-    kinds = svc("changes", "list", "--type", "profile", "--json").json["data"]
-    assert {row["resourceType"] for row in kinds} == {"profile"}
-    assert profile in {row["resourceId"] for row in kinds}
-    assert svc("changes", "list", "--after", "w1.nonsense").code == 1
-
-
 def test_the_tail_goes_on_where_it_ended(svc: Svc, profile: str, cwd: Path) -> None:
     first = _lines(svc("changes", "tail", "--state", "mark").out)
     head = svc("changes", "head", "--json").json["watermark"]

@@ -28,21 +28,6 @@ def desks(svc: Any, cwd: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str
     return first, second, watch["id"]
 
 
-def test_a_workspace_subscribes_to_a_public_profile_and_ends_it(svc: Any, desks: Any) -> None:
-    _, second, profile = desks
-    place = ("--workspace", second, "--json")
-    (listing,) = svc("profiles", "list", "--visibility", "public", *place).json
-    assert listing["id"] == profile
-    assert svc("profiles", "list", *place).json == []
-    reply = svc("subscriptions", "create", profile, *place).json
-    (row,) = svc("profiles", "list", *place).json
-    assert (row["owned"], row["subscription"]) == (False, reply)
-    again = svc("subscriptions", "create", profile, *place)
-    assert (again.code, again.json["code"]) == (1, "RESOURCE_CONFLICT")
-    assert svc("subscriptions", "delete", reply["id"], *place).code == 0
-    assert svc("profiles", "list", *place).json == []
-
-
 @pytest.mark.parametrize(("answer", "is_gone"), [("y\n", True), ("n\n", False), ("", False)])
 def test_a_person_is_told_what_goes_with_a_profile_and_asked(
     svc: Any, desks: Any, monkeypatch: pytest.MonkeyPatch, answer: str, *, is_gone: bool
