@@ -164,8 +164,8 @@ class Chat:
             async with AsyncExitStack() as stack:
                 # No wait spans a `yield`: it would end whoever reads, wherever they are by then.
                 async with self._timeout(deadline):
-                    post = self._upstream.post(question, "text/event-stream")
-                    response = await stack.enter_async_context(post)
+                    asking = self._upstream.open(question, "text/event-stream")
+                    response = await stack.enter_async_context(asking)
                 if response.status != HTTPStatus.OK:
                     async with self._timeout(deadline):
                         body = await response.body(REFUSAL_BYTES)

@@ -8,7 +8,7 @@ Rule 2: no error message contains the key.
 import json
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, Final
 
 import anyio
@@ -66,24 +66,6 @@ class UpstreamAnswer:
     wait_seconds: float | None
 
 
-async def read_answer(
-    exchange: AbstractAsyncContextManager[OpenAnswer], seconds: float, bytes_max: int
-) -> UpstreamAnswer:
-    """Read the whole answer of an exchange.
-
-    Raises:
-        NoAnswer: none came within the seconds, or its body is too long.
-    """
-    try:
-        with anyio.fail_after(seconds):
-            async with exchange as answer:
-                return UpstreamAnswer(
-                    answer.status, await answer.body(bytes_max), answer.wait_seconds
-                )
-    except TimeoutError as error:
-        raise NoAnswer(f"did not answer within {seconds:g} seconds") from error
-
-
 class Upstream:
     """A client of one address, with an optional bearer key; `agent` is the User-Agent."""
 
@@ -96,23 +78,34 @@ class Upstream:
             GuardedNetwork(PRIVATE), agent, tls=no_tls, connect_seconds=CONNECT_SECONDS
         )
 
-    def post(self, question: Any, accept: str) -> AbstractAsyncContextManager[OpenAnswer]:
-        """Send a JSON body; the context gives the answer and closes its connection at the end.
+    async def ask(self, question: Any = None, *, seconds: float, bytes_max: int) -> UpstreamAnswer:
+        """The whole answer to a JSON body, or to a GET request where there is no question.
+
+        Raises:
+            NoAnswer: as `open`; or none came within the seconds, or its body is too long.
+        """
+        try:
+            with anyio.fail_after(seconds):
+                async with self.open(question, "application/json") as answer:
+                    body = await answer.body(bytes_max)
+                    return UpstreamAnswer(answer.status, body, answer.wait_seconds)
+        except TimeoutError as error:
+            raise NoAnswer(f"did not answer within {seconds:g} seconds") from error
+
+    @asynccontextmanager
+    async def open(self, question: Any, accept: str) -> AsyncIterator[OpenAnswer]:
+        """Send a request; the context gives the answer and closes its connection at the end.
 
         Raises:
             NoAnswer: the address is refused or cannot be reached, or the answer breaks off.
         """
-        return self._answer("POST", accept, json.dumps(question).encode())
-
-    def get(self, accept: str) -> AbstractAsyncContextManager[OpenAnswer]:
-        """Send a GET request; otherwise like `post`."""
-        return self._answer("GET", accept, None)
-
-    @asynccontextmanager
-    async def _answer(
-        self, method: str, accept: str, body: bytes | None
-    ) -> AsyncIterator[OpenAnswer]:
-        fields = self._fields(accept, body)
+        body, fields = None, [("Accept", accept)]
+        if question is not None:
+            body = json.dumps(question).encode()
+            fields += [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
+        if self._key is not None:
+            fields.append(("Authorization", f"Bearer {self._key}"))
+        method = "GET" if body is None else "POST"
         try:
             async with self._client.stream(method, self.url, fields, body) as response:
                 yield OpenAnswer(response.status, _retry_seconds(response.headers), response)
@@ -123,14 +116,6 @@ class Upstream:
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as fault:
             reason = str(fault) or type(fault).__name__
             raise NoAnswer(f"cannot be reached, or broke off: {reason}") from fault
-
-    def _fields(self, accept: str, body: bytes | None) -> list[tuple[str, str]]:
-        fields = [("Accept", accept)]
-        if body is not None:
-            fields += [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
-        if self._key is not None:
-            fields.append(("Authorization", f"Bearer {self._key}"))
-        return fields
 
     def without_key(self, text: str) -> str:
         """The text with the key replaced by dots."""

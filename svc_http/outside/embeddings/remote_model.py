@@ -17,7 +17,7 @@ from attrs import field, frozen
 from svc_http import system
 from svc_http.outside.embeddings.model import EmbeddingFailure
 from svc_http.outside.fetch.model import status_phrase
-from svc_http.outside.upstream import NoAnswer, Upstream, UpstreamAnswer, read_answer
+from svc_http.outside.upstream import NoAnswer, Upstream, UpstreamAnswer
 
 TEXTS_AT_ONCE: Final = 32
 """Texts in one request; servers accept from 32 (Text Embeddings Inference) to 2,048 (OpenAI)."""
@@ -124,9 +124,10 @@ class RemoteModel:
         return await self._exchange(texts)
 
     async def _exchange(self, texts: Sequence[str]) -> UpstreamAnswer:
-        post = self._upstream.post(self._question(texts), "application/json")
         try:
-            return await read_answer(post, self._total_seconds, ANSWER_BYTES)
+            return await self._upstream.ask(
+                self._question(texts), seconds=self._total_seconds, bytes_max=ANSWER_BYTES
+            )
         except NoAnswer as error:
             raise self._failure(str(error)) from error
 

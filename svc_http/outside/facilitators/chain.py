@@ -17,7 +17,7 @@ from svc_core import wire
 from svc_core.payments.payment_ports import Sighting, Transfer, Unavailable
 from svc_core.payments.payment_rows import Payment
 from svc_http.outside.fetch.model import status_phrase
-from svc_http.outside.upstream import NoAnswer, Upstream, read_answer
+from svc_http.outside.upstream import NoAnswer, Upstream
 
 DEPTH: Final = 30
 """Blocks: a minute, which is more than any reorganisation of Base was deep."""
@@ -146,9 +146,10 @@ class JsonRpcChain:
 
     async def _ask(self, method: str, *parameters: Any) -> Any:
         question = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
-        post = self._upstream.post(question, "application/json")
         try:
-            answer = await read_answer(post, self._seconds, ANSWER_BYTES)
+            answer = await self._upstream.ask(
+                question, seconds=self._seconds, bytes_max=ANSWER_BYTES
+            )
             members = self._members(wire.decode_json(answer.body))
         except NoAnswer as error:
             raise self._failure(str(error)) from error

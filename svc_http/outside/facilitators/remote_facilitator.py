@@ -17,7 +17,6 @@ Rule 3: after several payers in a row got no answer, the facilitator is not aske
 # breaker, also an error with a reason: it shows that the facilitator is there.''
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager
 from http import HTTPStatus
 from typing import Final, TypeVar
 
@@ -39,10 +38,8 @@ from svc_http import system
 from svc_http.outside.fetch.model import status_phrase
 from svc_http.outside.upstream import (
     NoAnswer,
-    OpenAnswer,
     Upstream,
     UpstreamAnswer,
-    read_answer,
 )
 
 ANSWER_BYTES: Final = 256 * 1024
@@ -57,7 +54,6 @@ WAITING_PAYERS_MAX: Final = 3
 """Payers in a row without an answer after which `verify` is refused."""
 AT_ONCE_MAX: Final = 64
 """Concurrent verifications; more are refused, so that a slow facilitator cannot fill all slots."""
-_JSON: Final = "application/json"
 
 M = TypeVar("M", Verdict, SettlementResponse)
 T = TypeVar("T")
@@ -127,7 +123,7 @@ class RemoteFacilitator:
             Unavailable: no answer of this form came.
         """
         api = self._kinds_upstream
-        answer = await self._exchange(api, api.get(_JSON), self._verify_seconds)
+        answer = await self._exchange(api, None, self._verify_seconds)
         kinds = self._read(api, answer, _Kinds)
         if answer.status != HTTPStatus.OK:
             raise self._failure(api, f"answered {status_phrase(answer.status)}")
@@ -141,8 +137,7 @@ class RemoteFacilitator:
     # -- one exchange ----------------------------------------------------------------------------
 
     async def _ask(self, api: Upstream, payload: Json, seconds: float, form: type[M]) -> M:
-        post = api.post(facilitator_request(payload), _JSON)
-        answer = await self._exchange(api, post, seconds, payload)
+        answer = await self._exchange(api, facilitator_request(payload), seconds, payload)
         read = self._read(api, answer, form)
         reason = read.invalid_reason if isinstance(read, Verdict) else read.error_reason
         if answer.status != HTTPStatus.OK and not reason:
@@ -150,14 +145,10 @@ class RemoteFacilitator:
         return read
 
     async def _exchange(
-        self,
-        api: Upstream,
-        asking: AbstractAsyncContextManager[OpenAnswer],
-        seconds: float,
-        payload: Json = None,
+        self, api: Upstream, question: Json, seconds: float, payload: Json = None
     ) -> UpstreamAnswer:
         try:
-            answer = await read_answer(asking, seconds, ANSWER_BYTES)
+            answer = await api.ask(question, seconds=seconds, bytes_max=ANSWER_BYTES)
         except NoAnswer as error:
             failure = self._failure(api, str(error))
             if len(self._waiting_payers) < WAITING_PAYERS_MAX:
