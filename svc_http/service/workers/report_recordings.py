@@ -110,18 +110,6 @@ async def speak_loop(
     await loop.run(commits, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
 
-async def speak_due(
-    service: Service, recorder: Recorder, on_failure: OnFailure
-) -> tuple[Audio, ...]:
-    """Speak the reports that are due now, a few at once; return their recordings."""
-    rounds = RecordingRounds(service, recorder, on_failure)
-    try:
-        recordings = await asyncio.gather(*await rounds.begin_due())
-    finally:
-        await rounds.give_back()
-    return tuple(audio for audio in recordings if audio is not None)
-
-
 async def requeue_recordings(service: Service, on_failure: OnFailure) -> None:
     """Queue again at once the reports that the previous server had claimed (`free_claims`)."""
     turns_before = micros(service.now() + LEASE) - 1

@@ -47,9 +47,9 @@ from svc_http.service.workers.deliveries import deliver_loop
 from svc_http.service.workers.report_recordings import (
     CLAIM,
     Recorder,
+    RecordingRounds,
     orphan_file_loop,
     remove_orphan_files,
-    speak_due,
     speak_loop,
 )
 from svc_http.service.workers.report_runs import make_report
@@ -158,7 +158,12 @@ class House:
         return events
 
     async def speak(self) -> Any:
-        return await speak_due(self.service, self.recorder, self.failures.append)
+        rounds = RecordingRounds(self.service, self.recorder, self.failures.append)
+        try:
+            recordings = await asyncio.gather(*await rounds.begin_due())
+        finally:
+            await rounds.give_back()
+        return tuple(audio for audio in recordings if audio is not None)
 
     async def sweep(self) -> Any:
         return await remove_orphan_files(self.service, self.media)
