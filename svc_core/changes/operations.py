@@ -33,6 +33,7 @@ from svc_core.operation.declaration import (
     InputRefusal,
     Operation,
     Trait,
+    declare,
     header_field,
     local,
 )
@@ -190,14 +191,12 @@ _EXAMPLES = {
 }
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    Operation(
-        id="listChanges",
-        group="changes",
-        verb="list",
+    declare(
+        "changes list",
+        "GET /changes",
+        "Read the change feed",
+        list_changes,
         columns=("occurredAt", "changeType", "resourceType", "resourceId", "version"),
-        method="GET",
-        path="/changes",
-        summary="Read the change feed",
         description=(
             "Append-only changes after an exclusive watermark, in commit order. Commit each page "
             "and persist `meta.watermark` last: a client that stops in between sees a page again "
@@ -212,9 +211,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "seconds of silence, and an `end` event when the server closes it, with the problem "
             "if there is one; reconnect with `Last-Event-ID`, as browsers do by themselves."
         ),
-        request=ListChanges,
-        response=Page[ChangeRow] | Stream,
-        run=list_changes,
         version="2.0",
         scopes=frozenset({"osint:read"}),
         auth="bearer-or-x402",

@@ -11,7 +11,7 @@ from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page
 from svc_core.knowledge.retrieval import retrieval_bounds, retrieve
 from svc_core.knowledge.rows import KnowledgeQuery, KnowledgeRow, RetrievalPeriod
-from svc_core.operation.declaration import BODY, Operation
+from svc_core.operation.declaration import BODY, Operation, declare
 from svc_core.operation.units import WorkContext
 
 
@@ -39,23 +39,18 @@ def _is_period(period: RetrievalPeriod) -> bool:
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    Operation(
-        id="retrieveKnowledge",
-        group="knowledge",
-        verb="retrieve",
-        method="POST",
-        path="/intel/knowledge/retrieve",
+    declare(
+        "knowledge retrieve",
+        "POST /intel/knowledge/retrieve",
+        "Retrieve knowledge",
+        retrieve_knowledge,
         version="2.0",
-        summary="Retrieve knowledge",
         description=(
             "The reports of the workspace and public ones of others, their signals and those of "
             "all sources, also by their tags, that answer a question best, by words and, where a "
             "model of meaning is configured, by meaning. Scores depend on nothing private to "
             "others. `meta` says how the rows were found, and how much was looked at."
         ),
-        request=RetrieveKnowledge,
-        response=Page[KnowledgeRow],
-        run=retrieve_knowledge,
         scopes=frozenset({"intel:knowledge"}),
         columns=("kind", "id", "occurredAt", "title", "scores.fused"),
         examples={"body": {"query": "port strikes", "kinds": ["report", "signal"], "limit": 10}},

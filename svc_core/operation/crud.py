@@ -19,7 +19,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Created, Empty, Page, Single
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import BODY, PATH, Operation, Target
+from svc_core.operation.declaration import BODY, PATH, Operation, Target, declare
 from svc_core.operation.merge_patch import patch_of, sent_members
 from svc_core.operation.ports import Collection, StoredRow
 from svc_core.wire import camel
@@ -80,34 +80,17 @@ class RowOperations(Generic[T]):
         address: str,
         summary: str,
         run: RowUseCase,
-        *,
-        id_: str = "",
         **members: Any,
     ) -> Operation[Any, Any]:
-        """Declare one operation: `command` is its group and verb, `address` its method and path.
-
-        Its id is the name of `run`, unless another is given.
-
-        Its request class and its response are those that `run` is annotated with. What writes to
-        one row honours `If-Match`.
-        """
-        _, request, response = run.__annotations__.values()
-        group, _, verb = command.partition(" ")
-        method, _, path = address.partition(" ")
-        address_members: Any = {"method": method, "path": path, "group": group, "verb": verb}
-        defaults: dict[str, Any] = {
-            "request": request,
-            "response": response,
-            "personal": bool(self.collection.owner),
-        }
-        if method == "GET":
+        """Declare one operation; what writes to one row honours `If-Match`."""
+        defaults: dict[str, Any] = {"personal": bool(self.collection.owner)}
+        if address.startswith("GET "):
             defaults |= {"scopes": self.read, "timeless": True}
         else:
-            defaults |= {"scopes": self.write, "idempotency": self.idempotency}
             target = Target(self.collection, self.param, self.list_model, self.foreign)
-            defaults["target"] = target if "{" in path else None
-        address_members["id"] = id_ or camel(run.__name__)
-        return Operation(summary=summary, run=run, **address_members, **{**defaults, **members})
+            defaults |= {"scopes": self.write, "idempotency": self.idempotency}
+            defaults["target"] = target if "{" in address else None
+        return declare(command, address, summary, run, **{**defaults, **members})
 
     def show(
         self, id_: str, command: str, address: str, summary: str, request: type[Any], **members: Any

@@ -268,34 +268,38 @@ MANAGERS = frozenset({"operator", "owner", "admin"})
 """Who runs what is bound to one workspace: its owners and admins, and the operator for them."""
 
 
-def local(
+def declare(
     command: str,
+    address: str,
     summary: str,
     run: UseCase[Req, Res],
     *,
     id_: str = "",
-    roles: frozenset[str] = OPERATOR,
-    description: str = "",
     **members: Any,
 ) -> Operation[Req, Res]:
-    """Declare an operation without a route; `command` is its group and verb, or its group alone.
+    """Declare an operation: `command` is its group and verb, `address` its method and path.
 
     Its request class and its response are those that `run` is annotated with, and its id is the
-    name of `run` unless another is given.
+    name of `run`, unless others are given.
     """
     _, request, response = run.__annotations__.values()
     group, _, verb = command.partition(" ")
-    return Operation(
-        id=id_ or camel(run.__name__.strip("_")),
-        path="",
-        summary=summary,
-        description=description,
-        request=request,
-        response=response,
-        run=run,
-        group=group,
-        verb=verb,
-        local=True,
-        roles=roles,
-        **{"method": "POST", **members},
-    )
+    method, _, path = address.partition(" ")
+    defaults: dict[str, Any] = {
+        "id": id_ or camel(run.__name__.strip("_")),
+        "group": group,
+        "verb": verb,
+        "method": method,
+        "path": path,
+        "description": "",
+        "request": request,
+        "response": response,
+    }
+    return Operation(summary=summary, run=run, **{**defaults, **members})
+
+
+def local(
+    command: str, summary: str, run: UseCase[Req, Res], **members: Any
+) -> Operation[Req, Res]:
+    """Declare an operation without a route, as `declare` does."""
+    return declare(command, "POST", summary, run, **{"local": True, "roles": OPERATOR, **members})

@@ -18,7 +18,7 @@ from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page, Single
 from svc_core.operation.caller import CallContext
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import PATH, Operation, local
+from svc_core.operation.declaration import PATH, Operation, declare, local
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
 from svc_core.payments import decisions, receipts, store
@@ -199,21 +199,17 @@ def _page(payments: tuple[Payment, ...]) -> Page[PaymentRow]:
 # -- declarations ------------------------------------------------------------------------------
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    Operation(
-        id="getPaymentReceipt",
-        group="payments",
-        verb="receipt",
-        method="GET",
-        path="/x402/receipts/{receiptId}",
-        summary="Look up the receipt of a payment",
+    declare(
+        "payments receipt",
+        "GET /x402/receipts/{receiptId}",
+        "Look up the receipt of a payment",
+        get_receipt,
+        id_="getPaymentReceipt",
         description=(
             "What was bought with an x402 payment, for how much, and by which transfer; neither "
             "who paid nor what was read. Anybody may ask, within a limit for each address. A "
             "payment that is unknown or not settled answers 404 `RECEIPT_NOT_FOUND`."
         ),
-        request=GetReceipt,
-        response=Single[Receipt],
-        run=get_receipt,
         auth="public",
         pool="address",
         fails=(problem.RECEIPT_NOT_FOUND,),
