@@ -88,7 +88,18 @@ class ListChanges:
 
 
 async def list_changes(ctx: Context, request: ListChanges) -> Page[ChangeRow] | Stream:
-    """One page of the feed, or the feed from there on."""
+    """Append-only changes after an exclusive watermark, in commit order. Commit each page and
+    persist `meta.watermark` last: a client that stops in between sees a page again and misses
+    nothing. A deleted resource is a tombstone, with its last state where everybody reads it; an
+    updated one names the members that changed; a merged one names what it lives on in. A key sees
+    global changes and those of its workspace or user, of projects and automations only its person's
+    own; a caller who pays per request sees global changes only. After the service was restored from
+    a backup, an old watermark answers 410 `WATERMARK_GONE`: start again without one. With
+    `tail=true` the answer is an event stream that stays open: one `change` event for each row,
+    whose id is the watermark after it, a comment after 15 seconds of silence, and an `end` event
+    when the server closes it, with the problem if there is one; reconnect with `Last-Event-ID`, as
+    browsers do by themselves.
+    """
     if request.tail:
         return await _tail(ctx, request)
     return await _list_page(ctx, request)
@@ -197,20 +208,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Read the change feed",
         list_changes,
         columns=("occurredAt", "changeType", "resourceType", "resourceId", "version"),
-        description=(
-            "Append-only changes after an exclusive watermark, in commit order. Commit each page "
-            "and persist `meta.watermark` last: a client that stops in between sees a page again "
-            "and misses nothing. A deleted resource is a tombstone, with its last state where "
-            "everybody reads it; an updated one names the members that changed; a merged one "
-            "names what it lives on in. A key sees global changes and those of its workspace or "
-            "user, of projects and automations only its person's own; a caller who pays per "
-            "request sees global changes only. After the service was "
-            "restored from a backup, an old watermark answers 410 `WATERMARK_GONE`: start again "
-            "without one. With `tail=true` the answer is an event stream that stays open: one "
-            "`change` event for each row, whose id is the watermark after it, a comment after 15 "
-            "seconds of silence, and an `end` event when the server closes it, with the problem "
-            "if there is one; reconnect with `Last-Event-ID`, as browsers do by themselves."
-        ),
         version="2.0",
         scopes=frozenset({"osint:read"}),
         auth="bearer-or-x402",

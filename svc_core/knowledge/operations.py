@@ -23,7 +23,11 @@ class RetrieveKnowledge:
 
 
 async def retrieve_knowledge(ctx: WorkContext, request: RetrieveKnowledge) -> Page[KnowledgeRow]:
-    """The reports and signals that answer a question best."""
+    """The reports of the workspace and public ones of others, their signals and those of all
+    sources, also by their tags, that answer a question best, by words and, where a model of meaning
+    is configured, by meaning. Scores depend on nothing private to others. `meta` says how the rows
+    were found, and how much was looked at.
+    """
     period = or_default(request.body.period, None)
     if period is not None and not _is_period(period):
         detail = "/period/end: must be after the start"
@@ -45,12 +49,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Retrieve knowledge",
         retrieve_knowledge,
         version="2.0",
-        description=(
-            "The reports of the workspace and public ones of others, their signals and those of "
-            "all sources, also by their tags, that answer a question best, by words and, where a "
-            "model of meaning is configured, by meaning. Scores depend on nothing private to "
-            "others. `meta` says how the rows were found, and how much was looked at."
-        ),
         scopes=frozenset({"intel:knowledge"}),
         columns=("kind", "id", "occurredAt", "title", "scores.fused"),
         examples={"body": {"query": "port strikes", "kinds": ["report", "signal"], "limit": 10}},

@@ -7,8 +7,10 @@ A use case receives a `Context` and its request object, and returns one of the c
 `svc_core.contract.result`; it loads, asks a rule, saves.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from enum import Enum
+from inspect import cleandoc
 from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
 
 from attrs import field, frozen
@@ -268,6 +270,11 @@ MANAGERS = frozenset({"operator", "owner", "admin"})
 """Who runs what is bound to one workspace: its owners and admins, and the operator for them."""
 
 
+_LINE_END = re.compile(r"(?<!\n)\n(?![\n-])")
+"""The end of a line within a paragraph; items of a list begin with a dash."""
+_LOCAL: Mapping[str, Any] = {"local": True, "roles": OPERATOR, "description": ""}
+
+
 def declare(
     command: str,
     address: str,
@@ -279,10 +286,12 @@ def declare(
 ) -> Operation[Req, Res]:
     """Declare an operation: `command` is its group and verb, `address` its method and path.
 
-    Its request class and its response are those that `run` is annotated with, and its id is the
-    name of `run`, unless others are given.
+    Its request class and its response are those that `run` is annotated with, its id is the name of
+    `run`, and its description the docstring of that, but for what it raises, unless others are
+    given.
     """
     _, request, response = run.__annotations__.values()
+    text, _, _ = cleandoc(run.__doc__ or "").partition("\n\nRaises:")
     group, _, verb = command.partition(" ")
     method, _, path = address.partition(" ")
     defaults: dict[str, Any] = {
@@ -291,7 +300,7 @@ def declare(
         "verb": verb,
         "method": method,
         "path": path,
-        "description": "",
+        "description": _LINE_END.sub(" ", text),
         "request": request,
         "response": response,
     }
@@ -302,4 +311,4 @@ def local(
     command: str, summary: str, run: UseCase[Req, Res], **members: Any
 ) -> Operation[Req, Res]:
     """Declare an operation without a route, as `declare` does."""
-    return declare(command, "POST", summary, run, **{"local": True, "roles": OPERATOR, **members})
+    return declare(command, "POST", summary, run, **{**_LOCAL, **members})

@@ -25,12 +25,11 @@ from attrs import frozen
 from svc_core.base.boxes import Box
 from svc_core.base.instants import Interval
 from svc_core.base.unset import UNSET, Maybe, Unset, or_default
-from svc_core.operation.declaration import QUERY, Operation
+from svc_core.operation.declaration import QUERY
 from svc_core.operation.members import Share, micros
 from svc_core.operation.period import box_bounds
 from svc_core.operation.ports import RowBounds
 from svc_core.operation.source_members import SEVERITIES, Place, Severity, cells_at
-from svc_core.wire import camel
 from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen, Pattern
 
 T = TypeVar("T")
@@ -73,8 +72,6 @@ LatestFirst = Annotated[
     Maybe[Literal["updatedAt"]], QUERY, Doc("The row written last comes first.")
 ]
 
-ALTERNATIVES = "The values of one filter are alternatives; different filters must all match."
-"""The sentence about filters in the descriptions of lists."""
 
 # -- declarations ------------------------------------------------------------------------------
 
@@ -314,22 +311,3 @@ def sent_filters(request: object, *names: str) -> dict[str, Values]:
     """The filters of these names that were sent."""
     filters = {name: getattr(request, name) for name in names}
     return {name: texts for name, texts in filters.items() if not isinstance(texts, Unset)}
-
-
-def read_operation(
-    command: str, path: str, run: Any, *, id_: str = "", **members: Any
-) -> Operation[Any, Any]:
-    """Declare a reading operation from the annotations of `run`; `command` and id as in `local`."""
-    _, request, response = run.__annotations__.values()
-    group, _, verb = command.partition(" ")
-    return Operation(
-        id=id_ or camel(run.__name__),
-        group=group,
-        verb=verb,
-        method="GET",
-        path=path,
-        request=request,
-        response=response,
-        run=run,
-        **members,
-    )

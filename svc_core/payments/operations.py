@@ -57,7 +57,9 @@ class GetReceipt:
 
 
 async def get_receipt(ctx: CallContext, request: GetReceipt) -> Single[Receipt]:
-    """The receipt of a settled payment.
+    """What was bought with an x402 payment, for how much, and by which transfer; neither who paid
+    nor what was read. Anybody may ask, within a limit for each address. A payment that is unknown
+    or not settled answers 404 `RECEIPT_NOT_FOUND`.
 
     Raises:
         Problem: RECEIPT_NOT_FOUND, the same whatever the reason.
@@ -205,11 +207,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Look up the receipt of a payment",
         get_receipt,
         id_="getPaymentReceipt",
-        description=(
-            "What was bought with an x402 payment, for how much, and by which transfer; neither "
-            "who paid nor what was read. Anybody may ask, within a limit for each address. A "
-            "payment that is unknown or not settled answers 404 `RECEIPT_NOT_FOUND`."
-        ),
         auth="public",
         pool="address",
         fails=(problem.RECEIPT_NOT_FOUND,),

@@ -104,7 +104,11 @@ class GetAudio:
 
 
 async def list_reports(ctx: Context, request: ListReports) -> Page[ReportRow]:
-    """A page of the caller's reports; for who has no workspace, of those of public profiles."""
+    """Reports of the profiles that the caller's workspace subscribes to, its own and public ones of
+    others, newest first, also while a subscription is paused; who pays per request gets those of
+    all public profiles. `profileId` narrows the list to one profile; for one that is not subscribed
+    it is empty.
+    """
     profile_id, limit = request.profile_id, request.limit
     return await publications.reports_page(ctx, profile_id, after=request.cursor, limit=limit)
 
@@ -112,7 +116,11 @@ async def list_reports(ctx: Context, request: ListReports) -> Page[ReportRow]:
 async def get_report(
     ctx: Context, request: GetReport
 ) -> Single[ReportDetail] | Single[AgentReport] | Content:
-    """One report as compact JSON, as the agent's view, as Markdown, or as a page for people."""
+    """Compact JSON; `include` adds the content, the sources, the signals, the graph or the audio.
+    An expansion that was not asked for is absent, one that is unknown is null, one that is empty is
+    `[]`. `view=agent` gives a compact form for language models. As `text/html` it is a whole page
+    to read, hear and print.
+    """
     ctx, document = await find_report(ctx, request.report_id)
     tag, expansions = document.tag, frozenset(or_default(request.include, ()))
     is_json, is_view = ctx.format == JSON.format, not isinstance(request.view, Unset)
@@ -143,19 +151,24 @@ async def _page(ctx: Context, row: ReportRow, facets: ReportFacets) -> Content:
 
 
 async def get_report_signals(ctx: Context, request: GetFacet) -> Bare[SignalsFacet]:
-    """The structured emergent signals of one report."""
+    """What happened, to whom, when, where, and how certain that is, the most certain first. A
+    report that is older than this feature has no signals.
+    """
     document, facets = await _with_facets(ctx, request)
     return Bare(wire.to_bytes(rules.signals_facet(facets)), document.tag)
 
 
 async def get_report_graph(ctx: Context, request: GetFacet) -> Bare[GraphFacet]:
-    """The report-local graph."""
+    """The report, its incidents, the entities they name and the sources that say so, with the edges
+    between them. For a report that is older than this feature, `graph` is null and every count is
+    0.
+    """
     document, facets = await _with_facets(ctx, request)
     return Bare(wire.to_bytes(rules.graph_facet(facets)), document.tag)
 
 
 async def get_report_text(ctx: Context, request: GetFacet) -> Bare[TextFacet] | Content:
-    """The report's words without markup, as JSON with counts or as plain text."""
+    """The words without markup or citations, with word count and reading time."""
     document, facets = await _with_facets(ctx, request)
     if ctx.format == TEXT.format:
         return Content(UTF8_TEXT, facets.text.encode(), document.tag)
@@ -169,14 +182,21 @@ async def get_report_text(ctx: Context, request: GetFacet) -> Bare[TextFacet] | 
 
 
 async def get_report_audio_text(ctx: Context, request: GetFacet) -> Bare[AudioTextFacet]:
-    """The report's words as a voice reads them; the tag is that of what is said."""
+    """The words as a voice reads them: acronyms, sums of money, percentages, dates, measures and
+    addresses are written as they are spoken, without markup or citations, and an intro and an outro
+    name the report, its period and how many sources it has. English is prepared in full, other
+    languages as far as that is safe.
+    """
     document, facets = await _with_facets(ctx, request)
     facet = rules.audio_text(REPORTS.decode(document.raw), facets)
     return Bare(wire.to_bytes(facet), (*document.tag, canonical.hex_digest(facet.text)))
 
 
 async def get_report_audio(ctx: Context, request: GetAudio) -> Bare[AudioFacet] | Redirect:
-    """What is known of a report's audio, or the way to it.
+    """Where the report can be listened to, how long it plays and what the file is. The file is
+    fetched without a key, whole or in ranges. Without a CDN its address ends: ask here again for a
+    new one. A report that is not spoken, or not yet, answers 404 `AUDIO_NOT_AVAILABLE`; `hasAudio`
+    of its row tells beforehand.
 
     Raises:
         Problem: NOT_FOUND, or AUDIO_NOT_AVAILABLE for a report without audio.
@@ -239,12 +259,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "List reports",
         list_reports,
         columns=("id", "title", "generatedAt", "counts.sources", "counts.signals"),
-        description=(
-            "Reports of the profiles that the caller's workspace subscribes to, its own and public "
-            "ones of others, newest first, also while a subscription is paused; who pays per "
-            "request gets those of all public profiles. `profileId` narrows the list to one "
-            "profile; for one that is not subscribed it is empty."
-        ),
         tier=T4_PREMIUM_LIST,
         media=(JSON, NDJSON),
     ),
@@ -253,12 +267,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "GET /reports/{reportId}",
         "Read a report",
         get_report,
-        description=(
-            "Compact JSON; `include` adds the content, the sources, the signals, the graph or the "
-            "audio. An expansion that was not asked for is absent, one that is unknown is null, "
-            "one that is empty is `[]`. `view=agent` gives a compact form for language models. "
-            "As `text/html` it is a whole page to read, hear and print."
-        ),
         tier=T4_PREMIUM_SINGLE,
         media=(JSON, MARKDOWN, HTML),
         examples={MARKDOWN.media_type: _EXAMPLES["markdown"], HTML.media_type: _EXAMPLES["html"]},
@@ -268,10 +276,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "GET /reports/{reportId}/signals",
         "Read a report's signals",
         get_report_signals,
-        description=(
-            "What happened, to whom, when, where, and how certain that is, the most certain first. "
-            "A report that is older than this feature has no signals."
-        ),
         tier=T3_ENRICHED,
     ),
     _report_operation(
@@ -279,11 +283,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "GET /reports/{reportId}/graph",
         "Read a report's graph",
         get_report_graph,
-        description=(
-            "The report, its incidents, the entities they name and the sources that say so, with "
-            "the edges between them. For a report that is older than this feature, `graph` is "
-            "null and every count is 0."
-        ),
         tier=T3_ENRICHED,
         examples={"response": _EXAMPLES["graph"]},
     ),
@@ -292,7 +291,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "GET /reports/{reportId}/text",
         "Read a report's text",
         get_report_text,
-        description="The words without markup or citations, with word count and reading time.",
         tier=T4_PREMIUM_SINGLE,
         media=(JSON, TEXT),
         examples={TEXT.media_type: _EXAMPLES["text"]},
@@ -302,12 +300,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "GET /reports/{reportId}/audio",
         "Read a report's audio",
         get_report_audio,
-        description=(
-            "Where the report can be listened to, how long it plays and what the file is. The file "
-            "is fetched without a key, whole or in ranges. Without a CDN its address ends: ask "
-            "here again for a new one. A report that is not spoken, or not yet, answers 404 "
-            "`AUDIO_NOT_AVAILABLE`; `hasAudio` of its row tells beforehand."
-        ),
         scopes=frozenset({"reports:audio"}),
         tier=T4_PREMIUM_AUDIO,
         fails=(problem.AUDIO_NOT_AVAILABLE,),
@@ -318,12 +310,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "GET /reports/{reportId}/audio-text",
         "Read a report's text for speech",
         get_report_audio_text,
-        description=(
-            "The words as a voice reads them: acronyms, sums of money, percentages, dates, "
-            "measures and addresses are written as they are spoken, without markup or citations, "
-            "and an intro and an outro name the report, its period and how many sources it has. "
-            "English is prepared in full, other languages as far as that is safe."
-        ),
         tier=T3_ENRICHED,
     ),
 )

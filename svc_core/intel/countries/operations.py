@@ -52,7 +52,7 @@ class GetCountry:
 
 
 async def list_countries(ctx: Context, request: ListCountries) -> Page[CountryData]:
-    """A page of countries."""
+    """Countries by name, or by population or area, the largest first."""
     choice = list_selection(request)
     words = tuple(split_words(or_default(request.q, "")))
     return await LISTING.page(
@@ -61,7 +61,8 @@ async def list_countries(ctx: Context, request: ListCountries) -> Page[CountryDa
 
 
 async def get_country(ctx: Context, request: GetCountry) -> Single[CountryData]:
-    """One country with the parts that `include` asks for.
+    """What is known of one country. `include=indicators` adds the newest value of each series about
+    it, `include=risk` the events of the last 30 days.
 
     Raises:
         Problem: NOT_FOUND.
@@ -116,7 +117,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         list_countries,
         columns=("countryCode", "name", "region", "subregion", "capital"),
         summary="List countries",
-        description="Countries by name, or by population or area, the largest first.",
         timeless=True,
     ),
     osint(
@@ -124,9 +124,5 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "/osint/countries/{code}",
         get_country,
         summary="Read a country",
-        description=(
-            "What is known of one country. `include=indicators` adds the newest value of each "
-            "series about it, `include=risk` the events of the last 30 days."
-        ),
     ),
 )

@@ -26,7 +26,7 @@ from svc_core.intel.entities import directory
 from svc_core.intel.folding.read_declarations import FININT, workspace_reading
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
-from svc_core.operation.filters import ALTERNATIVES, Range, list_selection
+from svc_core.operation.filters import Range, list_selection
 from svc_core.operation.period import parse_moment
 from svc_core.search.lists import Listing
 
@@ -36,7 +36,11 @@ LISTING = Listing(OBSERVATIONS, look_ups={"entity": directory.keys_of_ids})
 async def list_financial_observations(
     ctx: Context, request: ListFinancialObservations
 ) -> Page[FinancialObservation]:
-    """A page of the facts that a company reported.
+    """Facts of a company's financial reports, each as one filing reports it. Of a fact that several
+    filings report, the newest is listed, or with `asOf` the newest that had been filed by then;
+    `includeSuperseded=true` lists all of them. A metric has one row for each period, whichever
+    concepts state it; `concept` without `metric` lists the newest of that concept. The values of
+    one filter are alternatives; different filters must all match.
 
     Raises:
         Problem: NOT_FOUND, INVALID_PARAMETER for a date that does not exist, INVALID_CURSOR.
@@ -122,12 +126,5 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         scopes=FININT,
         columns=("periodStart", "periodEnd", "metric", "concept.name", "value", "filing.form"),
         summary="List what a company reported",
-        description=(
-            "Facts of a company's financial reports, each as one filing reports it. Of a fact that "
-            "several filings report, the newest is listed, or with `asOf` the newest that had been "
-            "filed by then; `includeSuperseded=true` lists all of them. A metric has one row for "
-            "each period, whichever concepts state it; `concept` without `metric` lists the newest "
-            f"of that concept. {ALTERNATIVES}"
-        ),
     ),
 )

@@ -32,7 +32,7 @@ from svc_core.intel.folding.read_declarations import FININT as FININT_SCOPES
 from svc_core.intel.folding.read_declarations import osint, reading
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import JSON, NDJSON, PATH, Operation
-from svc_core.operation.filters import ALTERNATIVES, Selection, list_selection
+from svc_core.operation.filters import Selection, list_selection
 from svc_core.operation.period import parse_period
 from svc_core.operation.ports import Position
 from svc_core.operation.ports.documents import RowBounds
@@ -60,7 +60,9 @@ class GetIndicator:
 
 
 async def list_indicators(ctx: Context, request: ListIndicators) -> Page[Indicator]:
-    """A page of values.
+    """Values of indicators, newest period first. The values of one filter are alternatives;
+    different filters must all match. `latest=true` gives the newest period of each series among
+    what matches.
 
     Raises:
         Problem: INVALID_PARAMETER for a period that is none; CONFLICTING_PARAMETERS for `sort`
@@ -91,7 +93,7 @@ async def list_indicators(ctx: Context, request: ListIndicators) -> Page[Indicat
 
 
 async def get_indicator(ctx: Context, request: GetIndicator) -> Single[Indicator]:
-    """One value.
+    """One row, as the list and the change feed name it.
 
     Raises:
         Problem: NOT_FOUND.
@@ -181,17 +183,11 @@ def with_previous_value(row: Indicator, previous: float | None) -> Indicator:
 _LIST: dict[str, Any] = {
     "columns": ("id", "provider", "indicatorCode", "area.code", "period", "value", "name"),
     "summary": "List financial and economic indicators",
-    "description": (
-        f"Values of indicators, newest period first. {ALTERNATIVES} `latest=true` gives the "
-        "newest period of each series among what matches."
-    ),
     "fails": (problem.CONFLICTING_PARAMETERS,),
 }
-_READ: dict[str, Any] = {
-    "summary": "Read one value of an indicator",
-    "description": "One row, as the list and the change feed name it.",
-}
 """The members that the declarations of both versions share."""
+
+_READ = "Read one value of an indicator"
 
 OSINT_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     osint(
@@ -202,7 +198,9 @@ OSINT_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         timeless=True,
         **_LIST,
     ),
-    osint("finint show", "/osint/finint/{indicatorId}", get_indicator, timeless=True, **_READ),
+    osint(
+        "finint show", "/osint/finint/{indicatorId}", get_indicator, summary=_READ, timeless=True
+    ),
 )
 """Indicators among situation data."""
 
@@ -221,7 +219,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         get_indicator,
         id_="getFinancialIndicator",
         scopes=FININT_SCOPES,
-        **_READ,
+        summary=_READ,
     ),
 )
 """The same rows in the second version: JSON alone."""

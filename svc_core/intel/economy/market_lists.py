@@ -25,7 +25,6 @@ from svc_core.intel.entities import directory
 from svc_core.intel.folding.read_declarations import FININT, reading
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, Operation
-from svc_core.operation.filters import ALTERNATIVES
 from svc_core.search.lists import Listing
 
 # -- requests ----------------------------------------------------------------------------------
@@ -71,7 +70,10 @@ LISTING = Listing(
 
 
 async def list_markets(ctx: Context, request: ListMarkets) -> Page[Market]:
-    """A page of markets."""
+    """What people bet on: one row is one proposition with its outcomes. The values of one filter
+    are alternatives; different filters must all match. By probability, a page may be short though a
+    next one follows.
+    """
     label, low, high = request.label, request.min_probability, request.max_probability
     if isinstance(low, Unset) and isinstance(high, Unset):
         return await LISTING.page(ctx, request)
@@ -80,7 +82,7 @@ async def list_markets(ctx: Context, request: ListMarkets) -> Page[Market]:
 
 
 async def get_market(ctx: Context, request: GetMarket) -> Single[Market]:
-    """One market; another id of it names it too.
+    """One proposition. Each id that its provider's names for it give names it.
 
     Raises:
         Problem: NOT_FOUND.
@@ -96,10 +98,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         scopes=FININT,
         columns=("id", "question", "status", "closesAt", "provider"),
         summary="List prediction markets",
-        description=(
-            "What people bet on: one row is one proposition with its outcomes. "
-            f"{ALTERNATIVES} By probability, a page may be short though a next one follows."
-        ),
     ),
     reading(
         "markets show",
@@ -107,6 +105,5 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         get_market,
         scopes=FININT,
         summary="Read a prediction market",
-        description="One proposition. Each id that its provider's names for it give names it.",
     ),
 )

@@ -17,7 +17,7 @@ from svc_core.intel.folding.read_declarations import CYBER, reading
 from svc_core.intel.linking.references import id_of
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
-from svc_core.operation.filters import ALTERNATIVES, list_selection
+from svc_core.operation.filters import list_selection
 from svc_core.operation.ports import StoredRow
 from svc_core.search.lists import Listing
 
@@ -58,7 +58,10 @@ LISTING = Listing(ENTITIES, WORDS, look_ups={"key": _users_of}, complete=render.
 
 
 async def list_actors(ctx: Context, request: ListActors) -> Page[ThreatActor]:
-    """A page of threat actors."""
+    """Threat actors from ATT&CK, STIX and MISP. The values of one filter are alternatives;
+    different filters must all match. What its source revoked or deprecated is left out. The row
+    that was written last comes first.
+    """
     choice = list_selection(request)
     choice = evolve(choice, where={**choice.where, "type": ("threatActor",)})
     page = await LISTING.page(ctx, request, choice)
@@ -115,10 +118,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         scopes=CYBER,
         columns=("attackId", "name", "country.code", "motivations", "targetCountries"),
         summary="List threat actors",
-        description=(
-            f"Threat actors from ATT&CK, STIX and MISP. {ALTERNATIVES} What its source revoked or "
-            "deprecated is left out. The row that was written last comes first."
-        ),
     ),
 )
 """One actor is read as the entity that it is."""

@@ -17,7 +17,7 @@ from svc_core.intel.folding.read_declarations import EXPLORER, reading
 from svc_core.intel.linking.references import id_of
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
-from svc_core.operation.filters import ALTERNATIVES, Selection, list_selection
+from svc_core.operation.filters import Selection, list_selection
 from svc_core.operation.ports import Position, StoredRow
 from svc_core.search import lists
 from svc_core.search.lists import Listing
@@ -56,7 +56,10 @@ _CVE_LISTING = Listing(CVES, CVE_WORDS)
 
 
 async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
-    """A page of entities.
+    """Companies, people, states, vessels, threat actors, malware and what else takes part in
+    events. The values of one filter are alternatives; different filters must all match. The row
+    that was written last comes first, with `q` the one whose names hold most of its words, written
+    as they are. Of vulnerabilities with a CVE id `q` finds the one whose id it is.
 
     Raises:
         Problem: INVALID_PARAMETER for a designator that cannot be one.
@@ -109,11 +112,5 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         scopes=EXPLORER,
         columns=("id", "name", "type", "countryCodes", "status"),
         summary="List entities",
-        description=(
-            "Companies, people, states, vessels, threat actors, malware and what else takes part "
-            f"in events. {ALTERNATIVES} The row that was written last comes first, with `q` the "
-            "one whose names hold most of its words, written as they are. Of vulnerabilities with "
-            "a CVE id `q` finds the one whose id it is."
-        ),
     ),
 )

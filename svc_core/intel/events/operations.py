@@ -32,7 +32,11 @@ class GetEvent:
 
 
 async def list_osint_events(ctx: Context, request: ListEvents) -> Page[OsintEvent]:
-    """A page of events."""
+    """Events of every provider of situation data: disasters, conflicts, unrest and more. The values
+    of one filter are alternatives; different filters must all match. `bbox` has only events with
+    coordinates, `datetime` only those whose `occurredAt` is known, and of `updatedSince` the
+    instant itself is not included. Rows without what they are sorted by come last.
+    """
     page = await LISTING.page(ctx, request)
     if isinstance(request.include, Unset):
         return page
@@ -43,7 +47,8 @@ async def list_osint_events(ctx: Context, request: ListEvents) -> Page[OsintEven
 
 
 async def get_osint_event(ctx: Context, request: GetEvent) -> Single[OsintEvent]:
-    """One event; the id of one that another took up names that other.
+    """One event, as the lists and the change feed name it. The id of an event that turned out to be
+    another one answers with that other, under its own `id`.
 
     Raises:
         Problem: NOT_FOUND.
@@ -67,13 +72,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         list_osint_events,
         columns=("id", "title", "occurredAt", "severity", "provider", "type"),
         summary="List OSINT events",
-        description=(
-            "Events of every provider of situation data: disasters, conflicts, unrest and more. "
-            "The values of one filter are alternatives; different filters must all match. "
-            "`bbox` has only events with coordinates, `datetime` only those whose `occurredAt` is "
-            "known, and of `updatedSince` the instant itself is not included. Rows without what "
-            "they are sorted by come last."
-        ),
         timeless=True,
     ),
     osint(
@@ -81,10 +79,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "/osint/events/{eventId}",
         get_osint_event,
         summary="Read an OSINT event",
-        description=(
-            "One event, as the lists and the change feed name it. The id of an event that turned "
-            "out to be another one answers with that other, under its own `id`."
-        ),
         timeless=True,
     ),
 )

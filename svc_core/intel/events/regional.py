@@ -16,7 +16,11 @@ from svc_core.operation.period import requested_interval
 
 
 async def list_regional_osint(ctx: Context, request: ListRegional) -> Page[OsintEvent]:
-    """A page of events; as features where that is asked for.
+    """Events of an area (`bbox`) and a time (`datetime`), the latest first. With `format=geojson`
+    or `Accept: application/geo+json` the page is a FeatureCollection (RFC 7946) whose `links` lead
+    to the next one, as clients of OGC API Features expect. An event whose geometry is no point lies
+    where the middle of the bounds of its first part is. Without `bbox` also events without
+    coordinates are listed.
 
     Raises:
         Problem: CONFLICTING_PARAMETERS or INVALID_PARAMETER for a time that makes no sense.
@@ -35,13 +39,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         list_regional_osint,
         columns=("id", "title", "occurredAt", "severity", "place.name", "place.countryCode"),
         summary="Query OSINT events by area and time",
-        description=(
-            "Events of an area (`bbox`) and a time (`datetime`), the latest first. With "
-            "`format=geojson` or `Accept: application/geo+json` the page is a FeatureCollection "
-            "(RFC 7946) whose `links` lead to the next one, as clients of OGC API Features "
-            "expect. An event whose geometry is no point lies where the middle of the bounds of "
-            "its first part is. Without `bbox` also events without coordinates are listed."
-        ),
         media=(JSON, GEOJSON),
         fails=(problem.CONFLICTING_PARAMETERS,),
         timeless=True,

@@ -1,9 +1,9 @@
 """Shared declarations of the operations that read situation data and intelligence."""
 
 from functools import partial
+from typing import Any
 
-from svc_core.operation import filters
-from svc_core.operation.declaration import T3_ENRICHED
+from svc_core.operation.declaration import T3_ENRICHED, Operation, declare
 
 OSINT = frozenset({"osint:read"})
 FININT = frozenset({"intel:finint"})
@@ -12,11 +12,16 @@ EXPLORER = frozenset({"intel:explorer"})
 SHARED = FININT | CYBER | EXPLORER
 """Scopes of rows that several features share: any one of them suffices."""
 
-osint = partial(filters.read_operation, tag="OSINT", scopes=OSINT)
+
+def _read(command: str, path: str, run: Any, **members: Any) -> Operation[Any, Any]:
+    return declare(command, f"GET {path}", members.pop("summary"), run, **members)
+
+
+osint = partial(_read, tag="OSINT", scopes=OSINT)
 """Declares an operation of v1 that reads situation data."""
 
 workspace_reading = partial(
-    filters.read_operation,
+    _read,
     tag="Intel",
     version="2.0",
     auth="bearer",
@@ -26,7 +31,7 @@ workspace_reading = partial(
 """Declares an intelligence operation that only keys of workspaces may call."""
 
 reading = partial(
-    filters.read_operation,
+    _read,
     tag="Intel",
     version="2.0",
     auth="bearer-or-x402",

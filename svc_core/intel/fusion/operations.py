@@ -50,7 +50,12 @@ class GetFusion:
 
 
 async def get_fusion(ctx: Context, request: GetFusion) -> Single[Fusion] | PagedResource[Fusion]:
-    """The fusion of one company, by any of its ids, or a page of its timeline and links.
+    """What vulnerabilities, the catalogue of exploited ones, filings, figures, markets and news
+    tell of one company in a window, on one timeline, with what joins the rows. `coverage` tells
+    which parts were read. Links of type `temporal` tell the days between two dates and claim no
+    cause. `exposure` is a weighted mean whose components are shown; it is null where no
+    vulnerabilities or no catalogue were read. With `limit` or `cursor` the timeline, then the links
+    come in pages, each row once.
 
     Raises:
         Problem: NOT_FOUND; CONFLICTING_PARAMETERS for `datetime` with days; INVALID_PARAMETER
@@ -102,14 +107,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         get_fusion,
         scopes=EXPLORER,
         summary="Read the fusion of a company",
-        description=(
-            "What vulnerabilities, the catalogue of exploited ones, filings, figures, markets and "
-            "news tell of one company in a window, on one timeline, with what joins the rows. "
-            "`coverage` tells which parts were read. Links of type `temporal` tell the days "
-            "between two dates and claim no cause. `exposure` is a weighted mean whose components "
-            "are shown; it is null where no vulnerabilities or no catalogue were read. With "
-            "`limit` or `cursor` the timeline, then the links come in pages, each row once."
-        ),
         fails=(problem.CONFLICTING_PARAMETERS,),
         timeless=False,
     ),

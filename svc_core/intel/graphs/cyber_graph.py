@@ -59,7 +59,10 @@ class GetCyberGraph:
 
 
 async def get_cyber_graph(ctx: Context, request: GetCyberGraph) -> PagedResource[CyberGraph]:
-    """A page of edges with their ends.
+    """Who attacks whom with what: actors, malware, techniques, vulnerabilities and what joins them,
+    in pages of edges with their ends; a page may be short though a next one follows. With `rootId`
+    only what is around that node, up to 500 nodes and 2,000 edges. What its source revoked or
+    deprecated is left out unless asked for.
 
     Raises:
         Problem: CONFLICTING_PARAMETERS for a depth without a root.
@@ -246,12 +249,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         get_cyber_graph,
         scopes=CYBER,
         summary="Read the cyber graph",
-        description=(
-            "Who attacks whom with what: actors, malware, techniques, vulnerabilities and what "
-            "joins them, in pages of edges with their ends; a page may be short though a next one "
-            "follows. With `rootId` only what is around that node, up to 500 nodes and 2,000 "
-            "edges. What its source revoked or deprecated is left out unless asked for."
-        ),
         fails=(problem.CONFLICTING_PARAMETERS,),
     ),
 )

@@ -72,7 +72,9 @@ class GetEntityGraph:
 
 
 async def get_entity(ctx: Context, request: GetEntity) -> Single[EntityRow] | Content:
-    """One entity; an id of one that it took up names it too.
+    """One entity. An id of one that turned out to be another answers with that other, under its own
+    `id`. A vulnerability has its facet `cve`, actors and campaigns `actor`. With `format=stix` it
+    is a STIX 2.1 bundle with what it is directly connected to.
 
     Raises:
         Problem: NOT_FOUND.
@@ -90,7 +92,10 @@ async def get_entity(ctx: Context, request: GetEntity) -> Single[EntityRow] | Co
 async def get_entity_graph(
     ctx: Context, request: GetEntityGraph
 ) -> Single[EntityGraph] | PagedResource[EntityGraph]:
-    """The graph around an entity, by any of its ids, or a page of its edges with their ends.
+    """What the entity is connected to in up to three steps, who says so of each edge, and since
+    when until when it held, in up to 500 nodes and 2,000 edges: the nearest, and of them the
+    strongest. What nobody told of, or its source revoked, is left out. With `limit` or `cursor` its
+    edges come in pages by their ids, each with its ends.
 
     Raises:
         Problem: NOT_FOUND; INVALID_PARAMETER for a time that is none; INVALID_CURSOR.
@@ -195,11 +200,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         get_entity,
         scopes=EXPLORER,
         summary="Read an entity",
-        description=(
-            "One entity. An id of one that turned out to be another answers with that other, under "
-            "its own `id`. A vulnerability has its facet `cve`, actors and campaigns `actor`. "
-            "With `format=stix` it is a STIX 2.1 bundle with what it is directly connected to."
-        ),
         media=(JSON, STIX),
         examples={STIX.media_type: stix.EXAMPLE},
     ),
@@ -209,11 +209,5 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         get_entity_graph,
         scopes=EXPLORER,
         summary="Read the graph around an entity",
-        description=(
-            "What the entity is connected to in up to three steps, who says so of each edge, and "
-            "since when until when it held, in up to 500 nodes and 2,000 edges: the nearest, and "
-            "of them the strongest. What nobody told of, or its source revoked, is left out. "
-            "With `limit` or `cursor` its edges come in pages by their ids, each with its ends."
-        ),
     ),
 )

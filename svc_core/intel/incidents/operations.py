@@ -71,12 +71,17 @@ LISTING = Listing(
 
 
 async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]:
-    """A page of incidents."""
+    """What happened: each incident once, however many providers, publishers and rows tell of it.
+    The values of one filter are alternatives; different filters must all match. `datetime` is about
+    `startedAt`, `bbox` has only incidents with coordinates. Rows without what they are sorted by
+    come last.
+    """
     return await LISTING.page(ctx, request)
 
 
 async def get_incident(ctx: Context, request: GetIncident) -> Single[Incident]:
-    """One incident; an id that it took up names it too.
+    """One incident. An id of an incident that turned out to be another one answers with that other,
+    under its own `id`; `mergedIds` lists them.
 
     Raises:
         Problem: NOT_FOUND.
@@ -128,12 +133,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         scopes=SHARED,
         columns=("id", "title", "category", "status", "severity", "startedAt", "sourceCount"),
         summary="List incidents",
-        description=(
-            "What happened: each incident once, however many providers, publishers and rows tell "
-            "of it. The values of one filter are alternatives; different filters must all match. "
-            "`datetime` is about `startedAt`, `bbox` has only incidents with coordinates. Rows "
-            "without what they are sorted by come last."
-        ),
     ),
     reading(
         "incidents show",
@@ -141,9 +140,5 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         get_incident,
         scopes=SHARED,
         summary="Read an incident",
-        description=(
-            "One incident. An id of an incident that turned out to be another one answers with "
-            "that other, under its own `id`; `mergedIds` lists them."
-        ),
     ),
 )

@@ -171,7 +171,7 @@ class SourceReport(SourceHealth):
 
 
 async def list_osint_feeds(ctx: Context, request: ListFeeds) -> Page[OsintFeed]:
-    """A page of the sources of situation data, the newest first."""
+    """The sources that bring events, indicators or countries, the newest first."""
     choice = _newest_first(request)
     ids = {f.id for f in FORMATS.values() if not SITUATION.isdisjoint(f.resources)}
     formats = tuple(sorted(ids.intersection(choice.where.get("format", ids))))
@@ -180,7 +180,11 @@ async def list_osint_feeds(ctx: Context, request: ListFeeds) -> Page[OsintFeed]:
 
 
 async def list_osint_sources(ctx: Context, request: ListHealth) -> Page[SourceReport]:
-    """A page of every source with its health, the newest first."""
+    """How every source is doing, of news and of data, the newest first: `ok`; `partial`, some
+    records could not be used, or not all of a document is in; `stale`, nobody has read it since it
+    was due; `staleContent`, it is read and has brought nothing new for long; `error`, it could not
+    be read; `disabled`; `neverRun`.
+    """
     statuses = or_default(request.status, ())
 
     def is_shown(source: Source) -> bool:
@@ -255,7 +259,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         list_osint_feeds,
         columns=("id", "title", "provider", "format", "health.status"),
         summary="List the OSINT feeds",
-        description="The sources that bring events, indicators or countries, the newest first.",
     ),
     osint(
         "osint health",
@@ -264,11 +267,5 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         columns=("id", "name", "format", "status", "lastSuccessAt"),
         notes=("error.message", "resolution"),
         summary="List the health of every source",
-        description=(
-            "How every source is doing, of news and of data, the newest first: `ok`; `partial`, "
-            "some records could not be used, or not all of a document is in; `stale`, nobody has "
-            "read it since it was due; `staleContent`, it is read and has brought nothing new for "
-            "long; `error`, it could not be read; `disabled`; `neverRun`."
-        ),
     ),
 )

@@ -101,7 +101,10 @@ RECAP_LISTING = Listing(RECAPS)
 
 
 async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
-    """A page of news items.
+    """News items, newest first, or those that hold the words of `q`, the best first: a page of them
+    may be short though a next one follows. The values of one filter are alternatives; different
+    filters must all match. Until the first item has been taken in, the answer is 503
+    `NEWS_NOT_READY`.
 
     Raises:
         Problem: NEWS_NOT_READY before the first item was taken in.
@@ -111,7 +114,7 @@ async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
 
 
 async def get_news_item(ctx: Context, request: GetNewsItem) -> Single[NewsItem]:
-    """One news item.
+    """One news item, as the list and the change feed name it.
 
     Raises:
         Problem: NOT_FOUND.
@@ -126,7 +129,9 @@ async def _require_news(ctx: Context) -> None:
 
 
 async def list_recaps(ctx: Context, request: ListRecaps) -> Page[Recap]:
-    """A page of recaps.
+    """What the items of a topic told on a day (UTC), in their own sentences, each with the items
+    that it cites. A recap is made anew when items of its day come in. `datetime` asks for days that
+    end in a period.
 
     Raises:
         Problem: NEWS_NOT_READY before the first item was taken in.
@@ -136,7 +141,7 @@ async def list_recaps(ctx: Context, request: ListRecaps) -> Page[Recap]:
 
 
 async def list_news_feeds(ctx: Context, _: ListTopics) -> Page[TopicRow]:
-    """The 40 topics, each with its recent activity."""
+    """The catalogue of 40 topics, each with its sources and recent activity."""
     return Page(tuple([wire.to_bytes(await _topic_row(ctx, topic)) for topic in TOPICS]))
 
 
@@ -166,12 +171,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "List news items",
         list_news,
         columns=("id", "title", "publishedAt", "topics", "language"),
-        description=(
-            "News items, newest first, or those that hold the words of `q`, the best first: a page "
-            "of them may be short though a next one follows. The values of one filter are "
-            "alternatives; different filters must all match. Until the first item has been taken "
-            "in, the answer is 503 `NEWS_NOT_READY`."
-        ),
         media=(JSON, NDJSON),
         fails=(problem.NEWS_NOT_READY,),
     ),
@@ -180,7 +179,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "GET /news/{newsId}",
         "Read a news item",
         get_news_item,
-        description="One news item, as the list and the change feed name it.",
     ),
     _read(
         "news recaps",
@@ -188,11 +186,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "List recaps",
         list_recaps,
         columns=("id", "topic", "window.start", "headline", "itemCount", "language"),
-        description=(
-            "What the items of a topic told on a day (UTC), in their own sentences, each with the "
-            "items that it cites. A recap is made anew when items of its day come in. `datetime` "
-            "asks for days that end in a period."
-        ),
         fails=(problem.NEWS_NOT_READY,),
     ),
     crud.RowOperations(RECAPS, "recap_id", READ, READ).show(
@@ -209,7 +202,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "List the news topics",
         list_news_feeds,
         columns=("id", "name", "feedCount", "itemCount24h", "lastItemAt"),
-        description="The catalogue of 40 topics, each with its sources and recent activity.",
         timeless=False,
     ),
 )

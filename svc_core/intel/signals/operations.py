@@ -68,7 +68,7 @@ LISTING = Listing(
 
 
 async def get_signal(ctx: Context, request: GetSignal) -> Single[Signal]:
-    """One signal.
+    """One signal, as the list and the change feed name it.
 
     Raises:
         Problem: NOT_FOUND.
@@ -100,7 +100,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         get_signal,
         scopes=SHARED,
         summary="Read a signal",
-        description="One signal, as the list and the change feed name it.",
         timeless=False,
     ),
 )

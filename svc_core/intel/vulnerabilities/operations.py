@@ -12,7 +12,6 @@ from svc_core.intel.entities.vulnerability import CVES, WORDS, Cve, ListCves
 from svc_core.intel.folding.read_declarations import CYBER, reading
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
-from svc_core.operation.filters import ALTERNATIVES
 from svc_core.search.lists import Listing
 
 # -- use case ----------------------------------------------------------------------------------
@@ -37,7 +36,9 @@ LISTING = Listing(
 
 
 async def list_cves(ctx: Context, request: ListCves) -> Page[Cve]:
-    """A page of CVEs.
+    """One row for each CVE id, from the CVE record, the NVD, CISA's catalogue of exploited
+    vulnerabilities, EPSS and advisories. The values of one filter are alternatives; different
+    filters must all match. Rows without what they are sorted by come last.
 
     Raises:
         Problem: INVALID_PARAMETER for a day that does not exist.
@@ -55,11 +56,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         scopes=CYBER,
         columns=("cveId", "score.severity", "score.baseScore", "epss.score", "state", "title"),
         summary="List vulnerabilities",
-        description=(
-            "One row for each CVE id, from the CVE record, the NVD, CISA's catalogue of exploited "
-            f"vulnerabilities, EPSS and advisories. {ALTERNATIVES} Rows without what they are "
-            "sorted by come last."
-        ),
     ),
 )
 """One CVE is read as the entity that it is."""
