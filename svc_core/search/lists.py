@@ -82,6 +82,10 @@ Completion = Callable[[Context, Sequence[bytes]], Awaitable[Sequence[bytes]]]
 """Adds to stored rows what is looked up when they are read."""
 
 
+async def _as_stored(_: Context, rows: Sequence[bytes]) -> Sequence[bytes]:
+    return rows
+
+
 @frozen
 class Listing(Generic[T]):
     """How the rows of a collection are listed and read.
@@ -98,7 +102,7 @@ class Listing(Generic[T]):
     text_rows: Collection[Any] | None = None
     look_ups: Mapping[str, LookUp] = field(factory=dict)
     rarest: tuple[str, ...] = ()
-    complete: Completion | None = None
+    complete: Completion = _as_stored
 
     async def page(
         self,
@@ -146,8 +150,7 @@ class Listing(Generic[T]):
         raws: Sequence[bytes] = [row.raw for row, _ in rows]
         if "match" in or_default(getattr(request, "include", UNSET), ()):
             raws = [with_match(row.raw, match) for row, match in rows]
-        if self.complete is not None:
-            raws = await self.complete(ctx, raws)
+        raws = await self.complete(ctx, raws)
         return Page(tuple(raws), ctx.seal_cursor(end, digest, next_carry))
 
     async def resolve(self, ctx: Context, where: Mapping[str, Values]) -> dict[str, Values]:
@@ -167,8 +170,6 @@ class Listing(Generic[T]):
         """
         load = ctx.load_by_key if "key" in self.collection.facets else ctx.load
         document = await load(self.collection, id_)
-        if self.complete is None:
-            return Single(document.raw, document.tag)
         (raw,) = await self.complete(ctx, [document.raw])
         return Single(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
 
