@@ -38,9 +38,3 @@ def test_a_map_is_walked_by_its_links_whether_it_was_asked_for_by_name_or_type(w
             assert (following in answer.headers.get("link", "")) or not following
             query, accept = following.partition("?")[2], "*/*"  # what names its format needs none
         assert ids == every
-
-
-def test_without_a_key_nothing_is_sold(world):
-    for path in ("events", "regional", "feeds", "sources"):
-        answer = world.get(f"/api/v1/osint/{path}", None)
-        assert (answer.status_code, answer.json()["code"]) == (401, "MISSING_API_KEY")
