@@ -49,7 +49,10 @@ from svc_core.operation.declaration import (
     Trait,
     Unit,
 )
-from svc_core.operation.members import Cursor, Limit
+from svc_core.operation.members import (
+    Cursor,
+    PageRequest,
+)
 from svc_core.operation.ports import BASE_V2, Position, SealedLine
 from svc_core.operation.units import WorkContext
 from svc_core.wire import shapes
@@ -97,7 +100,7 @@ AnyRecordId = Annotated[
 
 
 @frozen
-class ListSubjects:
+class ListSubjects(PageRequest):
     """The subjects of the workspace, newest first."""
 
     designator: Annotated[
@@ -111,8 +114,6 @@ class ListSubjects:
         Doc("Only subjects that ever had this designator: `scheme:value`."),
         Example("lei:5493001KJTIIGC8Y1R12"),
     ] = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 @frozen

@@ -14,6 +14,7 @@ from attrs import frozen
 from svc_core import wire
 from svc_core.contract.problem import INVALID_PARAMETER, ProblemType
 from svc_core.operation.declaration import MEMBER, In, InputRefusal, Trait
+from svc_core.operation.members import PageRequest
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Doc, IdOf
 
@@ -43,7 +44,7 @@ class Input:
 
 
 def inputs_of(request_class: type[Any]) -> tuple[Input, ...]:
-    """The inputs of a request class, in the order of its fields.
+    """The inputs of a request class, in the order of its fields, those of its page last.
 
     Raises:
         TypeError: the type of a field cannot travel in its place.
@@ -54,7 +55,13 @@ def inputs_of(request_class: type[Any]) -> tuple[Input, ...]:
 
 @cache  # Bounded: one entry for each request class in the source.
 def _inputs_of(class_: Any) -> tuple[Input, ...]:
-    return tuple(map(_input, attrs.fields(class_)))
+    fields = attrs.fields(class_)
+    return tuple(
+        map(_input, sorted(fields, key=lambda field: field.inherited and field.name in _PAGE))
+    )
+
+
+_PAGE = attrs.fields_dict(PageRequest)
 
 
 def _input(field: "attrs.Attribute[Any]") -> Input:

@@ -5,7 +5,7 @@ from typing import Annotated, Any, TypeVar
 
 import attrs
 
-from svc_core.base.unset import Maybe
+from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract import cursor
 from svc_core.contract.problem import INVALID_CURSOR
 from svc_core.operation.declaration import QUERY, InputRefusal
@@ -46,6 +46,15 @@ Cursor = Annotated[
     InputRefusal(INVALID_CURSOR),
     Doc("`meta.page.nextCursor` of the page before, unchanged."),
 ]
+
+
+@attrs.frozen(kw_only=True)
+class PageRequest:
+    """A request for one page of a list."""
+
+    limit: Limit = 20
+    cursor: Cursor = UNSET
+
 
 ONE_LINE = Pattern(
     r"[^\x00-\x1f\x7f]*[^\x00-\x20\x7f][^\x00-\x1f\x7f]*", "one line that is not blank"

@@ -13,7 +13,9 @@ from svc_core.contract import problem
 from svc_core.operation.context import Context
 from svc_core.operation.crud import Crud, RowEdit
 from svc_core.operation.declaration import QUERY, Operation
-from svc_core.operation.members import Cursor, Limit
+from svc_core.operation.members import (
+    PageRequest,
+)
 from svc_core.projects.model import PROJECTS, PROJECTS_MAX, Archivable, Project, ProjectInput
 from svc_core.reports.model import REPORTS
 from svc_core.wire import InputFault
@@ -21,13 +23,11 @@ from svc_core.wire.constraints import Doc
 
 
 @frozen
-class ListProjects:
+class ListProjects(PageRequest):
     """The caller's projects, newest first."""
 
     status: Annotated[Maybe[Archivable], QUERY, Doc("Only those.")] = UNSET
     pinned: Annotated[Maybe[bool], QUERY, Doc("Only pinned ones, or only others.")] = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 async def _check(ctx: Context, change: RowEdit[Project]) -> Project:

@@ -35,7 +35,11 @@ from svc_core.operation.declaration import (
     UTF8_TEXT,
     Operation,
 )
-from svc_core.operation.members import Cursor, Limit, ProfileId, ReportId
+from svc_core.operation.members import (
+    PageRequest,
+    ProfileId,
+    ReportId,
+)
 from svc_core.operation.ports import StoredRow
 from svc_core.reports import page, publications, render, rules
 from svc_core.reports.audio import AUDIO, AudioFacet
@@ -62,12 +66,10 @@ Expansion = Literal["content", "sources", "signals", "graph", "audio"]
 
 
 @frozen
-class ListReports:
+class ListReports(PageRequest):
     """Reports of subscribed profiles, newest generation date first."""
 
     profile_id: Annotated[Maybe[ProfileId], QUERY, Doc("Only reports of this profile.")] = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 @frozen

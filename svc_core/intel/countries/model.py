@@ -9,7 +9,9 @@ from svc_core.base.unset import UNSET, Maybe
 from svc_core.intel.economy.indicator import Indicator
 from svc_core.operation.declaration import QUERY
 from svc_core.operation.filters import FilterFields, UnboundedValues, sort_orders
-from svc_core.operation.members import Cursor, Limit
+from svc_core.operation.members import (
+    PageRequest,
+)
 from svc_core.operation.ports import Collection
 from svc_core.operation.source_members import Geometry, Measurement, SourceRef
 from svc_core.text.words import fold_case, split_words
@@ -116,7 +118,7 @@ _Name = Annotated[str, MinLen(1), MaxLen(100)]
 
 
 @frozen
-class ListCountries:
+class ListCountries(PageRequest):
     """Countries by name."""
 
     region: Annotated[
@@ -137,8 +139,6 @@ class ListCountries:
         Doc("By name, or the largest first."),
         Example("name"),
     ] = sort_orders("name", population="population", area="area")
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 COUNTRIES: Collection[CountryData] = Collection(

@@ -19,7 +19,12 @@ from svc_core.operation.filters import (
     UnboundedValues,
     sort_orders,
 )
-from svc_core.operation.members import CountryCode, CreatedAt, Cursor, Limit, UpdatedAt
+from svc_core.operation.members import (
+    CountryCode,
+    CreatedAt,
+    PageRequest,
+    UpdatedAt,
+)
 from svc_core.operation.period import Period, UpdatedSince, parse_period
 from svc_core.operation.ports import Collection
 from svc_core.operation.source_members import SourceRef
@@ -124,7 +129,7 @@ _VALUE = FilterFields(Indicator)
 
 
 @frozen
-class ListIndicators:
+class ListIndicators(PageRequest):
     """Values of indicators, newest period first."""
 
     indicator: Annotated[UnboundedValues[Name], Doc("Comma list of codes of indicators.")] = (
@@ -155,8 +160,6 @@ class ListIndicators:
         Doc("The newest comes first; not with `latest`."),
     ] = sort_orders(updatedAt="updated")
     include: IncludeChange = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 FININT: Collection[Indicator] = Collection(

@@ -19,10 +19,9 @@ from svc_core.operation.filters import (
 )
 from svc_core.operation.members import (
     CreatedAt,
-    Cursor,
     EntityId,
     IncidentId,
-    Limit,
+    PageRequest,
     Share,
     UpdatedAt,
     micros,
@@ -139,7 +138,7 @@ _MARKET = FilterFields(Market)
 
 
 @frozen
-class ListMarkets:
+class ListMarkets(PageRequest):
     """Prediction markets of every provider."""
 
     status: Annotated[FilterValues[MarketStatus], Doc("Comma list of statuses.")] = _MARKET.key(
@@ -176,8 +175,6 @@ class ListMarkets:
         Doc("The last written, the most traded, or the last to close."),
     ] = sort_orders(volume="volume", closesAt="closes")
     include: lists.Include = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 MARKETS: Collection[Market] = Collection(

@@ -14,7 +14,13 @@ from attrs import NOTHING, frozen
 from svc_core.base.unset import UNSET
 from svc_core.operation.declaration import PATH, QUERY, In
 from svc_core.operation.filters import ORDER, FilterFields, FilterValues, sort_orders
-from svc_core.operation.members import CreatedAt, Cursor, EntityId, Limit, ObservationId, UpdatedAt
+from svc_core.operation.members import (
+    CreatedAt,
+    EntityId,
+    ObservationId,
+    PageRequest,
+    UpdatedAt,
+)
 from svc_core.operation.period import Moment, Period, parse_period
 from svc_core.operation.ports import BASE_V2, Collection
 from svc_core.operation.source_members import SourceRef
@@ -133,7 +139,7 @@ _OBSERVATION = FilterFields(StoredObservation)
 
 
 @frozen
-class ListFinancialObservations:
+class ListFinancialObservations(PageRequest):
     """What was reported of one company."""
 
     entity_id: Annotated[EntityId, PATH] = _OBSERVATION.key(
@@ -176,8 +182,6 @@ class ListFinancialObservations:
         QUERY,
         Doc("The last to end, or to be filed, comes first."),
     ] = sort_orders("periodEnd", filedDate="filed")
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 OBSERVATIONS: Collection[StoredObservation] = Collection(

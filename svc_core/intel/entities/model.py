@@ -25,9 +25,8 @@ from svc_core.operation.filters import (
 )
 from svc_core.operation.members import (
     CreatedAt,
-    Cursor,
     EntityId,
-    Limit,
+    PageRequest,
     Share,
     UpdatedAt,
     micros,
@@ -272,7 +271,7 @@ _ENTITY = FilterFields(Entity)
 
 
 @frozen
-class ListEntities:
+class ListEntities(PageRequest):
     """Entities of every kind."""
 
     type: Annotated[FilterValues[EntityType], Doc("Comma list of types."), Example(["company"])] = (
@@ -308,12 +307,10 @@ class ListEntities:
     q: lists.Q = UNSET
     sort: LatestFirst = UNSET
     include: lists.Include = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 @frozen
-class ListActors:
+class ListActors(PageRequest):
     """Threat actors."""
 
     country: Annotated[Countries, Doc("Comma list of countries they are attributed to.")] = (
@@ -342,8 +339,6 @@ class ListActors:
     ] = UNSET
     q: lists.Q = UNSET
     sort: LatestFirst = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 ENTITIES: Collection[Entity] = Collection(

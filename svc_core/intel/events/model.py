@@ -25,10 +25,9 @@ from svc_core.operation.filters import (
 from svc_core.operation.members import (
     CountryCode,
     CreatedAt,
-    Cursor,
     IncidentId,
-    Limit,
     ObservationId,
+    PageRequest,
     UpdatedAt,
     micros,
 )
@@ -213,7 +212,7 @@ _EVENT = FilterFields(OsintEvent)
 
 
 @frozen
-class ListEvents:
+class ListEvents(PageRequest):
     """Events of every provider."""
 
     provider: Providers = _EVENT.key(lambda event: event.provider)
@@ -238,12 +237,10 @@ class ListEvents:
         Doc("What comes first: the latest, or the gravest."),
     ] = sort_orders("occurredAt", updatedAt="updated", severity="gravity")
     include: IncludeRaw = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 @frozen
-class ListRegional:
+class ListRegional(PageRequest):
     """Events of an area and a time, the latest first."""
 
     bbox: AreaFilter = _EVENT.area()
@@ -254,8 +251,6 @@ class ListRegional:
     type: Types = _EVENT.key()
     country: Countries = _EVENT.key(form=str.upper)
     min_severity: MinSeverity = _EVENT.key(index="severity", choose=severities_from)
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 OSINT_EVENTS: Collection[OsintEvent] = Collection(

@@ -26,7 +26,10 @@ from svc_core.intel.graphs.rules import NODES_MAX, Edge, EdgeCriteria
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import QUERY, Operation
 from svc_core.operation.filters import FilterValues, IncludeRevoked, sent_filters
-from svc_core.operation.members import Cursor, EntityId, Limit
+from svc_core.operation.members import (
+    EntityId,
+    PageRequest,
+)
 from svc_core.operation.ports import Position
 from svc_core.wire.constraints import Doc
 
@@ -46,7 +49,7 @@ TYPES: Mapping[str, CyberType] = {
 
 
 @frozen
-class GetCyberGraph:
+class GetCyberGraph(PageRequest):
     """Edges of the cyber graph."""
 
     types: RelationTypes = UNSET
@@ -54,8 +57,6 @@ class GetCyberGraph:
     root_id: Annotated[Maybe[EntityId], QUERY, Doc("Only what is around this node.")] = UNSET
     depth: Annotated[Maybe[Depth], QUERY, Doc("Steps from `rootId`, else 1.")] = UNSET
     include_revoked: IncludeRevoked = False
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 async def get_cyber_graph(ctx: Context, request: GetCyberGraph) -> PagedResource[CyberGraph]:

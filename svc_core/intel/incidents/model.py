@@ -28,10 +28,9 @@ from svc_core.operation.filters import (
 )
 from svc_core.operation.members import (
     CreatedAt,
-    Cursor,
     EntityId,
     IncidentId,
-    Limit,
+    PageRequest,
     Share,
     UpdatedAt,
     micros,
@@ -174,7 +173,7 @@ _INCIDENT = FilterFields(Incident)
 
 
 @frozen
-class ListIncidents:
+class ListIncidents(PageRequest):
     """Incidents of every kind."""
 
     category: Categories = _INCIDENT.key(lambda incident: incident.category)
@@ -207,8 +206,6 @@ class ListIncidents:
         Doc("What comes first: the latest, or the gravest."),
     ] = sort_orders(startedAt="started", severity="gravity", updatedAt="updated")
     include: lists.Include = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 INCIDENTS: Collection[Incident] = Collection(

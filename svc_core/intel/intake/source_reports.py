@@ -35,7 +35,7 @@ from svc_core.operation.filters import (
     Selection,
     list_selection,
 )
-from svc_core.operation.members import Cursor, Limit, SourceId
+from svc_core.operation.members import PageRequest, SourceId
 from svc_core.search.lists import Listing
 from svc_core.wire.constraints import Doc, Example, Ge, Pattern
 
@@ -78,17 +78,15 @@ Cadence = Annotated[int, Ge(1), Doc("How often it is read."), Example(3_600)]
 
 
 @frozen
-class ListFeeds:
+class ListFeeds(PageRequest):
     """Sources of situation data."""
 
     provider: Providers = _SOURCE.key()
     format: Formats = _SOURCE.key()
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 @frozen
-class ListHealth:
+class ListHealth(PageRequest):
     """How every source is doing."""
 
     status: Annotated[
@@ -96,8 +94,6 @@ class ListHealth:
     ] = _SOURCE.key(choose=_stored_statuses)
     provider: Providers = _SOURCE.key()
     format: Formats = _SOURCE.key()
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 @frozen

@@ -19,11 +19,10 @@ from svc_core.operation.filters import FilterFields, UnboundedValues, sort_order
 from svc_core.operation.members import (
     LANGUAGE_TAG,
     CountryCode,
-    Cursor,
     EntityId,
     IncidentId,
-    Limit,
     ObservationId,
+    PageRequest,
     RecapId,
     SourceId,
     micros,
@@ -224,7 +223,7 @@ _ITEM = FilterFields(NewsItem)
 
 
 @frozen
-class ListNews:
+class ListNews(PageRequest):
     """News items, newest first."""
 
     topics: Annotated[
@@ -259,8 +258,6 @@ class ListNews:
         Doc("What the list is ordered by, the highest first; without `q` the newest."),
     ] = sort_orders(recordedAt="recorded", sentiment="sentiment")
     include: lists.Include = UNSET
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 NEWS: Collection[NewsItem] = Collection(
@@ -403,7 +400,7 @@ _RECAP = FilterFields(Recap)
 
 
 @frozen
-class ListRecaps:
+class ListRecaps(PageRequest):
     """Recaps, the newest day first."""
 
     topics: Annotated[
@@ -423,8 +420,6 @@ class ListRecaps:
         QUERY,
         Doc("What the list is ordered by, the newest first."),
     ] = sort_orders("window", generatedAt="generated")
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 RECAPS: Collection[Recap] = Collection(

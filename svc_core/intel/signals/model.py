@@ -13,10 +13,9 @@ from svc_core.operation.declaration import QUERY
 from svc_core.operation.filters import FilterFields, FilterValues, sort_orders
 from svc_core.operation.members import (
     CreatedAt,
-    Cursor,
     EntityId,
     IncidentId,
-    Limit,
+    PageRequest,
     ReportId,
     Share,
     SignalId,
@@ -119,7 +118,7 @@ _Tag = Annotated[str, Pattern("[A-Za-z-]{1,40}", "a tag such as cyber")]
 
 
 @frozen
-class ListSignals:
+class ListSignals(PageRequest):
     """Signals of every detector."""
 
     type: Annotated[FilterValues[SignalType], Doc("Types."), Example(["kevAdded", "epssJump"])] = (
@@ -143,8 +142,6 @@ class ListSignals:
     sort: Annotated[
         Literal["detectedAt", "strength"], QUERY, Doc("The latest or the strongest come first.")
     ] = sort_orders("detectedAt", strength="strength")
-    limit: Limit = 20
-    cursor: Cursor = UNSET
 
 
 SIGNALS: Collection[Signal] = Collection(
