@@ -30,13 +30,7 @@ from svc_core.contract.result import Accepted, Page, Single
 from svc_core.operation.context import Context
 from svc_core.operation.crud import Crud, RowEdit
 from svc_core.operation.declaration import PATH, QUERY, Operation
-from svc_core.operation.members import (
-    AutomationId,
-    Cursor,
-    Limit,
-    PageRequest,
-    RunId,
-)
+from svc_core.operation.members import AutomationId, Cursor, Limit, PageRequest, RunId
 from svc_core.operation.merge_patch import nullable, patch_of
 from svc_core.projects.model import PROJECTS, Archivable
 from svc_core.wire import InputFault

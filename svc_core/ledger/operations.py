@@ -48,11 +48,9 @@ from svc_core.operation.declaration import (
     Operation,
     Trait,
     Unit,
+    declare,
 )
-from svc_core.operation.members import (
-    Cursor,
-    PageRequest,
-)
+from svc_core.operation.members import Cursor, PageRequest
 from svc_core.operation.ports import BASE_V2, Position, SealedLine
 from svc_core.operation.units import WorkContext
 from svc_core.wire import shapes
@@ -252,13 +250,37 @@ class VerifyLedger:
 
 
 async def open_subject(ctx: Context, request: OpenSubject) -> Created[LedgerRecord]:
-    """Open a subject."""
+    """Appends the record that opens a subject. The answer is the sealed record with a receipt. The
+    `ETag` is that of the ledger, `"<size>-<seal>"`: its size, and the first 16 digits of its last
+    seal. `If-Match` takes the one of the last append, or one put together from the `size` and
+    `headSeal` in the `basis` of a fold.
+    """
     batch = await append_drafts(ctx, [request.body.entry()], is_batch=False)
     return _created_answer(batch, subject_path(batch.records[0].id))
 
 
 async def append_records(ctx: Context, request: AppendRecords) -> Created[Any]:
-    """Append one record or a batch."""
+    """Appends one record, or a list of up to 100, all or none of them, with one record time. The
+    answer gives each sealed record with its receipt. A JSON Pointer says what is wrong with which
+    entry.
+
+    Besides `kind`, `subject` and `op` (`assert` by default), an entry has at least:
+
+    - designator: `scheme`, `value`
+    - observation: `observedAt`, `text`, `source` with `url`, `retrievedAt` and `contentSha256`
+    - claim: `predicate`, `value`
+    - `op` `amend` or `supersede`: `target`, and the members of its kind
+    - `op` `retract`: `target`, `reason`
+    - `op` `verify`: `target`, `state`; for `verified` a `method`, for `corroborated` `evidence`
+    - `op` `erase`: `target`, `reason`
+
+    They all stand side by side: what the answer shows under `payload` is sent without it. The
+    server adds the salt that is sealed with each record.
+
+    The `ETag` is that of the ledger, `"<size>-<seal>"`: its size, and the first 16 digits of its
+    last seal. `If-Match` takes the one of the last append, or one put together from the `size` and
+    `headSeal` in the `basis` of a fold.
+    """
     if not isinstance(request.body, tuple):
         batch = await append_drafts(ctx, [request.body], is_batch=False)
         return _created_answer(batch, f"{RECORDS}/{batch.records[0].id}")
@@ -279,7 +301,9 @@ def _created_answer(batch: AppendedBatch, location: str) -> Created[Any]:
 
 
 async def list_subjects(ctx: Context, request: ListSubjects) -> Page[SubjectRow]:
-    """The subjects, newest first."""
+    """The subjects of the workspace, newest first, each as it is described now. With `designator`,
+    only those that ever had it.
+    """
     key = _designator(request.designator)
     binding = ctx.list_binding({} if key is None else {"designator": (key,)})
     position = ctx.open_cursor(request.cursor, binding)
@@ -300,7 +324,11 @@ def _designator(text: Maybe[str]) -> str | None:
 
 
 async def fold_subject(ctx: Context, request: FoldSubject) -> Single[SubjectView] | Content:
-    """The subject as it was known and held at two times, or a picture of all that was."""
+    """The subject as the ledger knew it at `recordTime`, for what held at `validTime`.
+    Contradictory claims stand side by side, ranked by their verification. `basis` names the prefix
+    of the ledger that was read: its `size` repeats the answer exactly. As SVG it is a picture:
+    upwards when it was recorded, across when it is said to hold.
+    """
     bounds = request.bounds(ctx.now)
     if ctx.format == SVG.format:
         is_marked = not isinstance(request.valid_time, Unset)
@@ -324,14 +352,21 @@ def _tag(body: bytes, valid_time: Maybe[str]) -> tuple[str, ...] | None:
 
 
 async def export_subject(ctx: Context, request: ExportSubject) -> Content:
-    """The subject's fold as a STIX bundle."""
+    """The fold of the subject as a STIX 2.1 bundle: what was known at `recordTime` and is in force
+    at `validTime`, each object with the proof of its origin. Identifiers are the same in every
+    export, so that a repeated import updates what has changed and nothing else. The subjects that
+    claims refer to are in the bundle.
+    """
     bounds = request.bounds(ctx.now)
     body = await reading.bundle_of(ctx, request.subject_id, bounds, request.tlp)
     return Content(STIX.media_type, body, _tag(body, request.valid_time))
 
 
 async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
-    """Sealed lines as they are stored, byte for byte."""
+    """The sealed lines of the log, byte for byte, oldest first. Kept as they are, they make a file
+    that anyone can verify without this service. Header fields give the size, the root and the
+    verifier key of the log.
+    """
     head = await prefix(ctx, or_default(request.size, None))
     size = {} if isinstance(request.size, Unset) else {"size": (str(request.size),)}
     binding = ctx.list_binding(size)
@@ -350,7 +385,7 @@ async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
 
 
 async def get_record(ctx: Context, request: GetRecord) -> Single[LedgerRecord]:
-    """One record, as it is now: without its content once that was erased."""
+    """One sealed record; `payload` is null once its content was erased."""
     raw = wire.to_bytes(public_record(decode((await _line(ctx, request.record_id)).line)))
     return Single(raw, (sha256(raw).hexdigest(),))
 
@@ -363,7 +398,9 @@ async def _line(ctx: Context, id_: str) -> SealedLine:
 
 
 async def prove_record(ctx: Context, request: ProveRecord) -> Content:
-    """The receipt of a record under the checkpoint of a size."""
+    """The receipt of a record (c2sp.org/tlog-proof@v1): its index, the inclusion proof and the
+    signed checkpoint of the current size, or of `size`.
+    """
     line = await _line(ctx, request.record_id)
     head = await prefix(ctx, or_default(request.size, None))
     if line.seq >= head.size:
@@ -380,7 +417,9 @@ async def get_checkpoint(ctx: Context, request: GetCheckpoint) -> Content:
 
 
 async def get_tile(ctx: Context, request: GetTile) -> Content:
-    """A tile of hashes or entries; a full one never changes."""
+    """A tile of the log (C2SP tlog-tiles): hashes of a level of the tree, or the heads of records
+    under `entries`. Tools for the format compute every proof from them.
+    """
     body = await reading.tile_bytes(ctx, request.tile)
     return Content(OCTETS.media_type, body, (request.tile,))
 
@@ -389,7 +428,12 @@ _STANDARD: Final = str.maketrans(" -_", "++/")
 
 
 async def verify_ledger(ctx: WorkContext, request: VerifyLedger) -> Single[Verification]:
-    """The verdict; a ledger that is not sound is told in it, not by the status."""
+    """Hashes every record again and compares it with the chain, the tree and every kept checkpoint,
+    makes the nodes, indexes and head that are kept anew from the records and compares these too.
+    The answer is 200 even when the ledger is not sound: read `ok`; what was not checked is null.
+    With `fromSize` and `fromRootHash` it also proves that what you saw then is still there. A long
+    ledger takes its time.
+    """
     hash_, anchor = request.from_root_hash, None
     if not isinstance(request.from_size, Unset):
         root = None if isinstance(hash_, Unset) else from_base64(hash_.translate(_STANDARD))
@@ -500,21 +544,15 @@ APPENDS: Final[Mapping[str, Any]] = {
 def _ledger(
     id_: str, method: Literal["GET", "POST"], path: str, **members: Any
 ) -> Operation[Any, Any]:
-    """Declare an operation of the ledger, with the members that all of them share.
-
-    Request class and response are those that `run` is annotated with.
-    """
-    _, request, response = members["run"].__annotations__.values()
-    return Operation(
-        id=id_,
-        method=method,
-        path=f"/ledger/{path}",
-        group="ledger",
-        version="2.0",
-        scopes=READ if method == "GET" else WRITE,
-        binding="workspace",
-        **{"request": request, "response": response, **members},
-    )
+    """Declare an operation of the ledger, with the members that all of them share."""
+    verb, summary, run = (members.pop(name, "") for name in ("verb", "summary", "run"))
+    shared = {
+        "version": "2.0",
+        "scopes": READ if method == "GET" else WRITE,
+        "binding": "workspace",
+    }
+    address = f"{method} /ledger/{path}"
+    return declare(f"ledger {verb}", address, summary, run, id_=id_, **{**shared, **members})
 
 
 def _read(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
@@ -557,10 +595,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         verb="subjects",
         columns=("id", "type", "label", "openedAt", "author"),
         summary="List subjects",
-        description=(
-            "The subjects of the workspace, newest first, each as it is described now. With "
-            "`designator`, only those that ever had it."
-        ),
         run=list_subjects,
         fails=(problem.DESIGNATOR_INVALID,),
     ),
@@ -569,10 +603,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "subjects",
         verb="open",
         summary="Open a subject",
-        description=(
-            "Appends the record that opens a subject. The answer is the sealed record with a "
-            "receipt. " + _TAG
-        ),
         run=open_subject,
         fails=_APPENDING,
         examples={"body": {"type": "organization", "label": "Pier 7 AG"}},
@@ -582,12 +612,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "subjects/{subjectId}",
         verb="fold",
         summary="Fold a subject",
-        description=(
-            "The subject as the ledger knew it at `recordTime`, for what held at `validTime`. "
-            "Contradictory claims stand side by side, ranked by their verification. `basis` names "
-            "the prefix of the ledger that was read: its `size` repeats the answer exactly. As SVG "
-            "it is a picture: upwards when it was recorded, across when it is said to hold."
-        ),
         run=fold_subject,
         media=(JSON, SVG),
         examples={SVG.media_type: _PICTURE},
@@ -598,12 +622,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "subjects/{subjectId}/stix",
         verb="stix",
         summary="Export a subject as STIX",
-        description=(
-            "The fold of the subject as a STIX 2.1 bundle: what was known at `recordTime` and is "
-            "in force at `validTime`, each object with the proof of its origin. Identifiers are "
-            "the same in every export, so that a repeated import updates what has changed and "
-            "nothing else. The subjects that claims refer to are in the bundle."
-        ),
         run=export_subject,
         media=(STIX,),
         examples={STIX.media_type: _BUNDLE},
@@ -615,11 +633,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         verb="records",
         columns=("head.seq", "head.id", "head.kind", "head.op", "head.subject"),
         summary="Export sealed lines",
-        description=(
-            "The sealed lines of the log, byte for byte, oldest first. Kept as they are, they make "
-            "a file that anyone can verify without this service. Header fields give the size, the "
-            "root and the verifier key of the log."
-        ),
         run=list_records,
         fields=_LOG,
         media=(NDJSON, JSON),
@@ -631,23 +644,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "appendRecords",
         "records",
         summary="Append records",
-        description=(
-            "Appends one record, or a list of up to 100, all or none of them, with one record "
-            "time. The answer gives each sealed record with its receipt. A JSON Pointer says what "
-            "is wrong with which entry.\n\n"
-            "Besides `kind`, `subject` and `op` (`assert` by default), an entry has at least:\n\n"
-            "- designator: `scheme`, `value`\n"
-            "- observation: `observedAt`, `text`, `source` with `url`, `retrievedAt` and "
-            "`contentSha256`\n"
-            "- claim: `predicate`, `value`\n"
-            "- `op` `amend` or `supersede`: `target`, and the members of its kind\n"
-            "- `op` `retract`: `target`, `reason`\n"
-            "- `op` `verify`: `target`, `state`; for `verified` a `method`, for `corroborated` "
-            "`evidence`\n"
-            "- `op` `erase`: `target`, `reason`\n\n"
-            "They all stand side by side: what the answer shows under `payload` is sent without "
-            "it. The server adds the salt that is sealed with each record.\n\n" + _TAG
-        ),
         request=AppendRecords,
         response=Created[LedgerRecord] | Created[tuple[LedgerRecord, ...]],
         run=append_records,
@@ -659,7 +655,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "records/{recordId}",
         verb="record",
         summary="Read a record",
-        description="One sealed record; `payload` is null once its content was erased.",
         run=get_record,
         timeless=True,
     ),
@@ -668,10 +663,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "records/{recordId}/proof",
         verb="prove",
         summary="Prove a record",
-        description=(
-            "The receipt of a record (c2sp.org/tlog-proof@v1): its index, the inclusion proof and "
-            "the signed checkpoint of the current size, or of `size`."
-        ),
         run=prove_record,
         fields=_LOG,
         media=(TEXT,),
@@ -684,13 +675,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "verify",
         verb="check",
         summary="Verify the seal",
-        description=(
-            "Hashes every record again and compares it with the chain, the tree and every kept "
-            "checkpoint, makes the nodes, indexes and head that are kept anew from the records and "
-            "compares these too. The answer is 200 even when the ledger is not sound: read `ok`; "
-            "what was not checked is null. With `fromSize` and `fromRootHash` it also proves that "
-            "what you saw then is still there. A long ledger takes its time."
-        ),
         run=verify_ledger,
         unit=Unit("several", is_queued=True),
         fails=(problem.OVERLOADED,),
@@ -721,10 +705,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "tlog/tile/{+tile}",
         verb="tile",
         summary="Read a tile",
-        description=(
-            "A tile of the log (C2SP tlog-tiles): hashes of a level of the tree, or the heads of "
-            "records under `entries`. Tools for the format compute every proof from them."
-        ),
         run=get_tile,
         media=(OCTETS,),
         examples={OCTETS.media_type: "\x01" * 32},

@@ -13,9 +13,7 @@ from svc_core.contract import problem
 from svc_core.operation.context import Context
 from svc_core.operation.crud import Crud, RowEdit
 from svc_core.operation.declaration import QUERY, Operation
-from svc_core.operation.members import (
-    PageRequest,
-)
+from svc_core.operation.members import PageRequest
 from svc_core.projects.model import PROJECTS, PROJECTS_MAX, Archivable, Project, ProjectInput
 from svc_core.reports.model import REPORTS
 from svc_core.wire import InputFault

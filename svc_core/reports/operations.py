@@ -35,24 +35,14 @@ from svc_core.operation.declaration import (
     UTF8_TEXT,
     Operation,
 )
-from svc_core.operation.members import (
-    PageRequest,
-    ProfileId,
-    ReportId,
-)
+from svc_core.operation.members import PageRequest, ProfileId, ReportId
 from svc_core.operation.ports import StoredRow
 from svc_core.reports import page, publications, render, rules
 from svc_core.reports.audio import AUDIO, AudioFacet
 from svc_core.reports.model import FACETS, REPORTS, ReportDetail, ReportFacets, ReportRow
 from svc_core.reports.page import Typesetter
 from svc_core.reports.publications import find_report
-from svc_core.reports.rules import (
-    AgentReport,
-    AudioTextFacet,
-    GraphFacet,
-    SignalsFacet,
-    TextFacet,
-)
+from svc_core.reports.rules import AgentReport, AudioTextFacet, GraphFacet, SignalsFacet, TextFacet
 from svc_core.wire.constraints import Doc, Example
 
 READ = frozenset({"reports:read"})

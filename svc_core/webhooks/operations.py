@@ -12,12 +12,7 @@ from svc_core.contract.result import Created, Empty, Page, Single
 from svc_core.operation.context import Context
 from svc_core.operation.crud import Crud, RowEdit
 from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
-from svc_core.operation.members import (
-    Cursor,
-    Limit,
-    PageRequest,
-    WebhookId,
-)
+from svc_core.operation.members import Cursor, Limit, PageRequest, WebhookId
 from svc_core.operation.merge_patch import patch_of
 from svc_core.operation.period import TimeFilter, time_bounds
 from svc_core.outbox.cloud_events import enqueue, publish, queue_of

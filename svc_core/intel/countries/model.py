@@ -9,9 +9,7 @@ from svc_core.base.unset import UNSET, Maybe
 from svc_core.intel.economy.indicator import Indicator
 from svc_core.operation.declaration import QUERY
 from svc_core.operation.filters import FilterFields, UnboundedValues, sort_orders
-from svc_core.operation.members import (
-    PageRequest,
-)
+from svc_core.operation.members import PageRequest
 from svc_core.operation.ports import Collection
 from svc_core.operation.source_members import Geometry, Measurement, SourceRef
 from svc_core.text.words import fold_case, split_words

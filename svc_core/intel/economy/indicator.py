@@ -19,12 +19,7 @@ from svc_core.operation.filters import (
     UnboundedValues,
     sort_orders,
 )
-from svc_core.operation.members import (
-    CountryCode,
-    CreatedAt,
-    PageRequest,
-    UpdatedAt,
-)
+from svc_core.operation.members import CountryCode, CreatedAt, PageRequest, UpdatedAt
 from svc_core.operation.period import Period, UpdatedSince, parse_period
 from svc_core.operation.ports import Collection
 from svc_core.operation.source_members import SourceRef

@@ -14,13 +14,7 @@ from attrs import NOTHING, frozen
 from svc_core.base.unset import UNSET
 from svc_core.operation.declaration import PATH, QUERY, In
 from svc_core.operation.filters import ORDER, FilterFields, FilterValues, sort_orders
-from svc_core.operation.members import (
-    CreatedAt,
-    EntityId,
-    ObservationId,
-    PageRequest,
-    UpdatedAt,
-)
+from svc_core.operation.members import CreatedAt, EntityId, ObservationId, PageRequest, UpdatedAt
 from svc_core.operation.period import Moment, Period, parse_period
 from svc_core.operation.ports import BASE_V2, Collection
 from svc_core.operation.source_members import SourceRef

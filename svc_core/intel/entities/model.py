@@ -23,14 +23,7 @@ from svc_core.operation.filters import (
     LatestFirst,
     Name,
 )
-from svc_core.operation.members import (
-    CreatedAt,
-    EntityId,
-    PageRequest,
-    Share,
-    UpdatedAt,
-    micros,
-)
+from svc_core.operation.members import CreatedAt, EntityId, PageRequest, Share, UpdatedAt, micros
 from svc_core.operation.period import UpdatedSince
 from svc_core.operation.ports import BASE_V2, Collection
 from svc_core.operation.source_members import Designator, SourceRef

@@ -26,10 +26,7 @@ from svc_core.intel.graphs.rules import NODES_MAX, Edge, EdgeCriteria
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import QUERY, Operation
 from svc_core.operation.filters import FilterValues, IncludeRevoked, sent_filters
-from svc_core.operation.members import (
-    EntityId,
-    PageRequest,
-)
+from svc_core.operation.members import EntityId, PageRequest
 from svc_core.operation.ports import Position
 from svc_core.wire.constraints import Doc
 
