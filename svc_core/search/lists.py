@@ -171,7 +171,12 @@ class Listing(Generic[T]):
         load = ctx.load_by_key if "key" in self.collection.facets else ctx.load
         document = await load(self.collection, id_)
         (raw,) = await self.complete(ctx, [document.raw])
-        return Single(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
+        return single_of(document, raw)
+
+
+def single_of(document: StoredRow[Any], raw: bytes) -> Single[Any]:
+    """A row with what is looked up on reading, which may change where the row does not."""
+    return Single(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
 
 
 def with_match(row: bytes, match: Match | None) -> bytes:

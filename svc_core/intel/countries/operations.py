@@ -1,7 +1,6 @@
 """Lists and reads countries, with their indicators and a summary of recent events on request."""
 
 from datetime import timedelta
-from hashlib import sha256
 from typing import Annotated, Any, Literal
 
 import attrs
@@ -22,7 +21,7 @@ from svc_core.operation.filters import UnboundedValues, list_selection
 from svc_core.operation.members import micros
 from svc_core.operation.ports.documents import RowBounds
 from svc_core.operation.source_members import SEVERITIES
-from svc_core.search.lists import Listing
+from svc_core.search.lists import Listing, single_of
 from svc_core.text.words import split_words
 from svc_core.wire.constraints import Doc, Example, Pattern
 
@@ -76,8 +75,7 @@ async def get_country(ctx: Context, request: GetCountry) -> Single[CountryData]:
         row = attrs.evolve(row, indicators=await _indicators(ctx, row.country_code))
     if "risk" in parts:
         row = attrs.evolve(row, risk=await _risk(ctx, row.country_code))
-    raw = wire.to_bytes(row)
-    return Single(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
+    return single_of(document, wire.to_bytes(row))
 
 
 async def _indicators(ctx: Context, code: str) -> tuple[Indicator, ...]:

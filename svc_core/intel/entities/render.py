@@ -5,7 +5,6 @@ Rows are stored as wire bytes; what is looked up is spliced into them.
 
 import json
 from collections.abc import Sequence
-from hashlib import sha256
 from typing import Annotated, Any
 
 from attrs import frozen
@@ -70,8 +69,3 @@ async def _with_replacement(ctx: Context, row: bytes) -> bytes:
     rows = await directory.rows_by_id(ctx, [facet["replacedById"]])
     facet["replacedById"] = next((document.id for document in rows.values()), None)
     return wire.to_bytes(entity)
-
-
-def tag(id_: str, body: bytes) -> tuple[str | int, ...]:
-    """The parts of a row's ETag; they include a digest of what was looked up."""
-    return (id_, sha256(body).hexdigest()[:24])

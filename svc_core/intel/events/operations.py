@@ -1,5 +1,6 @@
 """The operations that list and read OSINT events of all providers."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from attrs import evolve, frozen
@@ -15,7 +16,7 @@ from svc_core.intel.folding.writing import strongest_of
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, Operation
 from svc_core.operation.members import ObservationId
-from svc_core.search.lists import Listing
+from svc_core.search.lists import Listing, single_of
 
 LISTING = Listing(OSINT_EVENTS, rarest=("cell", "country", "type"))
 
@@ -40,10 +41,7 @@ async def list_osint_events(ctx: Context, request: ListEvents) -> Page[OsintEven
     page = await LISTING.page(ctx, request)
     if isinstance(request.include, Unset):
         return page
-    ids = [render.event_id_of(row) for row in page.rows]
-    strongest = await strongest_of(ctx, RULES, ids)
-    raws = [strongest[id_].raw if id_ in strongest else None for id_ in ids]
-    return evolve(page, rows=tuple(map(render.with_raw, page.rows, raws)))
+    return evolve(page, rows=await _with_records(ctx, page.rows))
 
 
 async def get_osint_event(ctx: Context, request: GetEvent) -> Single[OsintEvent]:
@@ -56,11 +54,16 @@ async def get_osint_event(ctx: Context, request: GetEvent) -> Single[OsintEvent]
     document = await ctx.load(OSINT_EVENTS, await survivor(ctx, request.event_id))
     if isinstance(request.include, Unset):
         return Single(document.raw, document.tag)
-    strongest = (await strongest_of(ctx, RULES, [document.id])).get(document.id)
-    # The published record may change in members that the row does not show, so the tag has its
-    # digest too.
-    tag = (*document.tag, 0 if strongest is None else strongest.digest)
-    return Single(render.with_raw(document.raw, strongest and strongest.raw), tag)
+    (raw,) = await _with_records(ctx, [document.raw])
+    return single_of(document, raw)
+
+
+async def _with_records(ctx: Context, rows: Sequence[bytes]) -> tuple[bytes, ...]:
+    """The rows of events, each with the record that its strongest source published."""
+    ids = list(map(render.event_id_of, rows))
+    strongest = await strongest_of(ctx, RULES, ids)
+    raws = (strongest[id_].raw if id_ in strongest else None for id_ in ids)
+    return tuple(map(render.with_raw, rows, raws))
 
 
 # -- declarations ------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from svc_core.operation.filters import FilterValues, IncludeRevoked, sent_filter
 from svc_core.operation.members import Cursor, EntityId, PageLimit, Share
 from svc_core.operation.period import Moment, parse_moment
 from svc_core.operation.ports import Position
+from svc_core.search.lists import single_of
 from svc_core.wire.constraints import Doc, Example, Ge, Le, MaxLen
 
 text = compact.compact_encoder()
@@ -86,7 +87,7 @@ async def get_entity(ctx: Context, request: GetEntity) -> Single[EntityRow] | Co
     if not isinstance(request.include, Unset):
         lookalikes = await candidates_of(ctx, document.raw)
         body = b'%b,"candidates":%b}' % (body[:-1], wire.to_bytes(lookalikes))
-    return Single(body, render.tag(document.id, body))
+    return single_of(document, body)
 
 
 async def get_entity_graph(

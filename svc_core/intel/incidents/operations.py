@@ -3,7 +3,6 @@
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from hashlib import sha256
 from typing import Annotated, Any, Literal
 
 from attrs import frozen
@@ -24,7 +23,7 @@ from svc_core.intel.news.operations import with_entities
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, QUERY, Operation
 from svc_core.operation.members import IncidentId
-from svc_core.search.lists import Listing
+from svc_core.search.lists import Listing, single_of
 from svc_core.wire.constraints import Doc, Example, MaxLen
 
 ARTICLES_MAX = 20
@@ -91,8 +90,7 @@ async def get_incident(ctx: Context, request: GetIncident) -> Single[Incident]:
     extras = {name: await _EXTRAS[name](ctx, row) for name in or_default(request.include, ())}
     (raw,) = await current_incidents(ctx, [document.raw])
     raw = b"".join([raw[:-1], *(b',"%b":%b' % (n.encode(), v) for n, v in extras.items()), b"}"])
-    # Entities, items and tracks may change where the row does not.
-    return Single(raw, (*document.tag, sha256(raw).hexdigest()[:16]))
+    return single_of(document, raw)
 
 
 # -- what is added -----------------------------------------------------------------------------
