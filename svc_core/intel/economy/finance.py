@@ -6,7 +6,6 @@ Rule 2: a metric has one row for each period, whichever concepts state it. A que
         lists the newest row of that concept.
 """
 
-from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -15,10 +14,8 @@ from attrs import evolve
 from svc_core.base.unset import Unset, or_default
 from svc_core.contract.result import Page
 from svc_core.intel.economy.statement import (
-    FILINGS,
     NEVER,
     OBSERVATIONS,
-    Filing,
     FinancialObservation,
     ListFinancialObservations,
 )
@@ -88,32 +85,6 @@ def filing_ranges(
         return {} if is_whole else {column: (NEVER, None)}
     later: dict[str, Range] = {} if is_whole else {column: (min(day.toordinal() + 1, NEVER), None)}
     return {"filed": (None, day.toordinal()), **later}
-
-
-# -- filings -----------------------------------------------------------------------------------
-
-
-async def filings(
-    ctx: Context,
-    entity_ids: Sequence[str],
-    *,
-    since: date | None = None,
-    until: date | None = None,
-    limit: int,
-    **filters: tuple[str, ...],
-) -> list[Filing]:
-    """The newest filings of the entities that these ids mean, filed from `since` to `until`.
-
-    `form` and `item` name forms (`8-K`, `8-K/A`) and items of an 8-K, of which one must match.
-    """
-    page = await ctx.tx.documents.scan(
-        FILINGS,
-        where={**filters, "entity": await directory.keys_of_ids(ctx, entity_ids)},
-        start=None if since is None else since.toordinal(),
-        end=None if until is None else until.toordinal(),
-        limit=limit,
-    )
-    return [FILINGS.decode(row.raw) for row in page.rows]
 
 
 # -- declarations ------------------------------------------------------------------------------

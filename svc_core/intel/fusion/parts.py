@@ -13,19 +13,17 @@ from typing import Any, get_args
 
 from attrs import define, field, frozen
 
-from svc_core import wire
 from svc_core.base import instants
 from svc_core.base.instants import Interval
 from svc_core.intel.economy import finance
 from svc_core.intel.economy import market_lists as markets
 from svc_core.intel.economy.indicators import newest
 from svc_core.intel.economy.market import MARKETS
-from svc_core.intel.economy.statement import OBSERVATIONS, Metric
+from svc_core.intel.economy.statement import FILINGS, OBSERVATIONS, Metric
 from svc_core.intel.entities import directory, exploitation, render
 from svc_core.intel.entities.model import Entity
 from svc_core.intel.entities.relation import RELATIONS
 from svc_core.intel.entities.vulnerability import CVES, vendor_day
-from svc_core.intel.folding.model import SOURCES
 from svc_core.intel.fusion.rules import (
     ALIAS,
     CAVEAT,
@@ -140,17 +138,11 @@ async def fusion_of(firm: FirmWindow) -> Row:
 async def _coverage(ctx: Context, present: Mapping[str, Any]) -> dict[str, str]:
     """For each part whether any of its documents was ever read, and whether it has rows."""
     silent = [part for part in FORMATS if not present[part]]
-    read = {part: await _was_read(ctx, FORMATS[part]) for part in silent}
+    read = {part: await exploitation.was_read(ctx, FORMATS[part]) for part in silent}
     return {
         part: "notLoaded" if not read.get(part, True) else "empty" if part in read else "loaded"
         for part in FORMATS
     }
-
-
-async def _was_read(ctx: Context, formats: tuple[str, ...]) -> bool:
-    """Whether a document of one of these formats was read."""
-    rows = [row.raw async for row in ctx.every(SOURCES, where={"format": formats})]
-    return any(SOURCES.decode(raw).last_run is not None for raw in rows)
 
 
 # -- cyber -------------------------------------------------------------------------------------
@@ -277,13 +269,13 @@ _MONTHS = (12, 3, 6, 9, None)
 
 async def _filings(firm: FirmWindow) -> list[Row]:
     """The filings that report a cyber incident and the newest others, the newest first."""
-    first, last = firm.days
-    span: Any = {"since": first, "until": last, "limit": FILINGS_MAX, "form": ("8-K", "8-K/A")}
+    start, end = (day and day.toordinal() for day in firm.days)
+    filters: dict[str, tuple[str, ...]] = {"entity": firm.ids, "form": ("8-K", "8-K/A")}
     filings: dict[str, Row] = {}
-    for items in (span | {"item": (CYBER_ITEM,)}, span):
-        for filing in await finance.filings(firm.ctx, [firm.entity["id"]], **items):
-            row = json.loads(wire.to_bytes(filing)) | {"entityId": firm.entity["id"]}
-            filings.setdefault(filing.id, row)
+    for clause in (filters | {"item": (CYBER_ITEM,)}, filters):
+        for raw in await firm.rows(FILINGS, clause, FILINGS_MAX, start=start, end=end):
+            row: Row = json.loads(raw)
+            filings.setdefault(row["id"], row | {"entityId": firm.entity["id"]})
     top = list(filings.values())[:FILINGS_MAX]
     return sorted(top, key=lambda row: (row["filedDate"], row["id"]), reverse=True)
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,7 +9,6 @@ import pytest
 
 from svc_core.contract import problem
 from svc_core.formats.companies import xbrl
-from svc_core.intel.economy.finance import filings
 from svc_core.intel.economy.statement import Metric
 from svc_core.intel.linking.references import id_of
 from svc_core.testing.clock import START
@@ -184,18 +182,6 @@ def test_a_walk_while_a_report_comes_in_repeats_and_skips_nothing_that_stays(
     assert before & after <= set(ids) <= before | after
     assert before - after
     assert after - before
-
-
-def test_filings_are_found_by_form_item_and_day(demo_house: Any) -> None:
-    def filing_ids(**filters: Any) -> list[str]:
-        rows = demo_house.run(lambda ctx: filings(ctx, [MICROSOFT], limit=10, **filters))
-        return [row.filed_date.isoformat() for row in rows]
-
-    assert filing_ids() == ["2024-07-30", "2024-03-08", "2024-01-30", "2024-01-19"]
-    assert filing_ids(form=("8-K", "8-K/A")) == ["2024-03-08", "2024-01-19"]
-    assert filing_ids(item=("1.05",), until=date(2024, 3, 7)) == ["2024-01-19"]
-    assert filing_ids(item=("2.02",)) == []
-    assert filing_ids(since=date(2024, 3, 8)) == ["2024-07-30", "2024-03-08"]
 
 
 def test_the_metrics_of_rows_are_those_of_the_table() -> None:
