@@ -17,7 +17,7 @@ from functools import cache, partial
 from itertools import chain
 from math import ceil, floor
 from operator import attrgetter
-from typing import Annotated, Any, Generic, Literal, TypedDict, TypeVar
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
 import attrs
 from attrs import frozen
@@ -241,9 +241,11 @@ def severities_from(least: Severity) -> tuple[Severity, ...]:
 # -- what a request selects --------------------------------------------------------------------
 
 
-@frozen
-class Selection:
-    """What a request narrows a list to, before anything is looked up."""
+class Selection(NamedTuple):
+    """What a request narrows a list to, before anything is looked up.
+
+    A named tuple, because every page makes one.
+    """
 
     where: Mapping[str, Values]
     ranges: Mapping[str, Range]

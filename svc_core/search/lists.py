@@ -137,27 +137,40 @@ class Listing(Generic[T]):
             "where": await self.resolve(ctx, choice.where),
             "ranges": {**choice.ranges, **(ranges or {})},
         }
-        question = None
-        if self.words is not None and text is not None:
-            query = self.words.query(text)
-            question = await _weigh(ctx, self.text_rows or self.collection, query, carry[3:])
-        search = _ListSearch(self, filters, choice.order, keep, question)
-        if search.is_ranked and choice.is_sorted:
-            rows, end = await _sort_best(ctx, search, after, request.limit)
+        rows: list[_Hit[T]]
+        weights: list[int] = []
+        if text is None and keep is None:
+            part = await ctx.tx.documents.scan(
+                self.collection, order=choice.order, after=after, limit=request.limit, **filters
+            )
+            rows, end = [(row, None) for row in part.rows], part.end
         else:
-            rows, end = await _scan(ctx, search, after, request.limit)
-        next_carry = [] if end is None else [end.rank, *search.weights]
+            question = await self._question(ctx, text, carry[3:])
+            search = _ListSearch(self, filters, choice.order, keep, question)
+            is_sorted = search.is_ranked and choice.is_sorted
+            rows, end = await (_sort_best if is_sorted else _scan)(
+                ctx, search, after, request.limit
+            )
+            weights = search.weights
+        next_carry = [] if end is None else [end.rank, *weights]
         raws: Sequence[bytes] = [row.raw for row, _ in rows]
         if "match" in or_default(getattr(request, "include", UNSET), ()):
             raws = [with_match(row.raw, match) for row, match in rows]
         raws = await self.complete(ctx, raws)
         return Page(tuple(raws), ctx.seal_cursor(end, digest, next_carry))
 
+    async def _question(
+        self, ctx: Context, text: str | None, carry: Sequence[int]
+    ) -> WeightedQuery | None:
+        """The question with the weights of its tokens; None where none is asked."""
+        if self.words is None or text is None:
+            return None
+        return await _weigh(ctx, self.text_rows or self.collection, self.words.query(text), carry)
+
     async def resolve(self, ctx: Context, where: Mapping[str, Values]) -> dict[str, Values]:
         """The filters as the store takes them: looked up, the rarest first."""
-        names = sorted(where, key=lambda name: (*self.rarest, name).index(name))
         clauses: dict[str, Values] = {}
-        for name in names:
+        for name in sorted(where, key=lambda name: (*self.rarest, name).index(name)):
             look_up = self.look_ups.get(name)
             clauses[name] = where[name] if look_up is None else await look_up(ctx, where[name])
         return clauses
@@ -317,9 +330,6 @@ async def _scan(
     ctx: Context, search: _ListSearch[T], after: Position | None, limit: int
 ) -> _HitPage[T]:
     """A page of matching rows in the order of the store, and the position after it."""
-    if search.question is None and search.keep is None:
-        rest = await search.fetch_rows(ctx, after, limit)
-        return [(row, None) for row in rest.rows], rest.end
     rows: list[_Hit[T]] = []
     size = max(limit, AT_ONCE)
     for _ in range(0, LOOKED_AT_MAX, size):

@@ -7,7 +7,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, or_default
+from svc_core.base.unset import UNSET, Unset, or_default
 from svc_core.contract.result import Page, Single
 from svc_core.formats.reading.values import country
 from svc_core.intel.countries.model import COUNTRIES, CountryData, CountryRisk, ListCountries
@@ -53,10 +53,9 @@ class GetCountry:
 async def list_countries(ctx: Context, request: ListCountries) -> Page[CountryData]:
     """Countries by name, or by population or area, the largest first."""
     choice = list_selection(request)
-    words = tuple(split_words(or_default(request.q, "")))
-    return await LISTING.page(
-        ctx, request, attrs.evolve(choice, bounds={**choice.bounds, "words": words})
-    )
+    if not isinstance(request.q, Unset):
+        choice.bounds["words"] = tuple(split_words(request.q))
+    return await LISTING.page(ctx, request, choice)
 
 
 async def get_country(ctx: Context, request: GetCountry) -> Single[CountryData]:

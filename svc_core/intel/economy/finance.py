@@ -9,8 +9,6 @@ Rule 2: a metric has one row for each period, whichever concepts state it. A que
 from datetime import date, datetime
 from typing import Any
 
-from attrs import evolve
-
 from svc_core.base.unset import Unset, or_default
 from svc_core.contract.result import Page
 from svc_core.intel.economy.statement import (
@@ -44,7 +42,7 @@ async def list_financial_observations(
     """
     entity = await directory.answering_row(ctx, request.entity_id)
     choice = list_selection(request)
-    page = await LISTING.page(ctx, request, evolve(choice, ranges=_ranges(request)))
+    page = await LISTING.page(ctx, request, choice._replace(ranges=_ranges(request)))
     rows = tuple(public_row(raw, entity.id) for raw in page.rows)
     return Page[FinancialObservation](rows, page.next_cursor)
 

@@ -83,7 +83,7 @@ async def list_indicators(ctx: Context, request: ListIndicators) -> Page[Indicat
         page = Page[Indicator](latest, ctx.seal_cursor(end, binding))
     else:
         if not isinstance(request.vintage, Unset):
-            choice = attrs.evolve(choice, where={**choice.where, "vintage": ("yes",)})
+            choice = choice._replace(where={**choice.where, "vintage": ("yes",)})
         page = await LISTING.page(ctx, request, choice)
     if isinstance(request.include, Unset):
         return page
@@ -146,7 +146,7 @@ def _selection(request: ListIndicators) -> Selection:
     if not isinstance(request.vintage, Unset):
         day = request.vintage.toordinal()
         ranges |= {"vintage_start": (None, day), "vintage_end": (day, None)}
-    return attrs.evolve(choice, ranges=ranges, bounds=bounds)
+    return choice._replace(ranges=ranges, bounds=bounds)
 
 
 async def _with_change(ctx: Context, row: Indicator) -> Indicator:

@@ -4,8 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import evolve
-
 from svc_core import wire
 from svc_core.base.unset import or_default
 from svc_core.contract.result import Page
@@ -63,7 +61,7 @@ async def list_actors(ctx: Context, request: ListActors) -> Page[ThreatActor]:
     that was written last comes first.
     """
     choice = list_selection(request)
-    choice = evolve(choice, where={**choice.where, "type": ("threatActor",)})
+    choice = choice._replace(where={**choice.where, "type": ("threatActor",)})
     page = await LISTING.page(ctx, request, choice)
     rows = [flat(json.loads(row)) for row in page.rows]
     links = [name for name in or_default(request.include, ()) if name != "match"]

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import evolve
-
 from svc_core.base.unset import Unset, or_default
 from svc_core.contract.result import Page
 from svc_core.formats.cyber.cve_fields import CVE_ID
@@ -72,7 +70,7 @@ async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
         page = await _merge_page(ctx, request, choice, {ENTITIES.name: where, CVES.name: cves})
     elif cves is not None and CVE_ID.fullmatch(request.q.strip().upper()):
         cves["key"] = (id_of(request.q.strip().upper()),)
-        page = await _CVE_LISTING.page(ctx, request, evolve(choice, where=cves))
+        page = await _CVE_LISTING.page(ctx, request, choice._replace(where=cves))
     else:
         page = await LISTING.page(ctx, request, choice)
     return Page(tuple(await render.whole(ctx, page.rows)), page.next_cursor)
