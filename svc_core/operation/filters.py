@@ -104,15 +104,11 @@ class Indexes(TypedDict, Generic[T]):
 
 
 class FilterFields(Generic[T]):
-    """Declares the fields of requests that list rows of one model: each call makes one field.
+    """Declares the fields of requests that list rows of a model `T`: each call makes one field.
 
     An index has the name of its field unless it is given another. Without a `read` it is one that
     the collection has for another list.
     """
-
-    def __init__(self, model: type[T]) -> None:
-        """Declare fields for rows of this model."""
-        self.model = model
 
     def key(
         self,

@@ -111,7 +111,7 @@ def _whole(measure: Measurement | None) -> int | None:
     return None if measure is None or measure.value is None else round(measure.value)
 
 
-_COUNTRY = FilterFields(CountryData)
+_COUNTRY = FilterFields[CountryData]()
 _Name = Annotated[str, MinLen(1), MaxLen(100)]
 
 

@@ -120,7 +120,7 @@ def _order(row: Indicator) -> int:
 IncludeChange = Annotated[
     UnboundedValues[Literal["change"]], Doc("`change` adds the value before it.")
 ]
-_VALUE = FilterFields(Indicator)
+_VALUE = FilterFields[Indicator]()
 
 
 @frozen

@@ -134,7 +134,7 @@ def question_references(market: Market) -> dict[str, str]:
     return text_references(market.question, (market.opens_at or market.created_at).date())
 
 
-_MARKET = FilterFields(Market)
+_MARKET = FilterFields[Market]()
 
 
 @frozen

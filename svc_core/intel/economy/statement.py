@@ -129,7 +129,7 @@ def _lengths(types: Iterable[PeriodType]) -> list[str]:
     return [span for kind in types for span in (("instant",) if kind == "instant" else _SPANS)]
 
 
-_OBSERVATION = FilterFields(StoredObservation)
+_OBSERVATION = FilterFields[StoredObservation]()
 
 
 @frozen

@@ -260,7 +260,7 @@ def _live_alone(is_included: bool) -> tuple[str, ...] | None:
     return None if is_included else ("no",)
 
 
-_ENTITY = FilterFields(Entity)
+_ENTITY = FilterFields[Entity]()
 
 
 @frozen

@@ -208,7 +208,7 @@ def _gravity(event: OsintEvent) -> int | None:
     return SEVERITIES.index(event.severity) * SEVERITY_STEP + micros(event.seen_at)
 
 
-_EVENT = FilterFields(OsintEvent)
+_EVENT = FilterFields[OsintEvent]()
 
 
 @frozen

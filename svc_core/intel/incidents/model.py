@@ -169,7 +169,7 @@ WORDS: FieldIndex[Incident] = FieldIndex(
     }
 )
 
-_INCIDENT = FilterFields(Incident)
+_INCIDENT = FilterFields[Incident]()
 
 
 @frozen

@@ -219,7 +219,7 @@ TopicName = Annotated[
 ]
 _Language = Annotated[str, LANGUAGE_TAG]
 _Tone = Annotated[float, Ge(-1), Le(1)]
-_ITEM = FilterFields(NewsItem)
+_ITEM = FilterFields[NewsItem]()
 
 
 @frozen
@@ -396,7 +396,7 @@ class Recap:
     method: RecapMethod
 
 
-_RECAP = FilterFields(Recap)
+_RECAP = FilterFields[Recap]()
 
 
 @frozen

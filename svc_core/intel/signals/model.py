@@ -113,7 +113,7 @@ WORDS: FieldIndex[Signal] = FieldIndex(
     lambda signal: {"title": [signal.title], "summary": [signal.summary or ""]}
 )
 
-_SIGNAL = FilterFields(Signal)
+_SIGNAL = FilterFields[Signal]()
 _Tag = Annotated[str, Pattern("[A-Za-z-]{1,40}", "a tag such as cyber")]
 
 
