@@ -6,10 +6,10 @@ Rule: paths of files on this machine and secrets in addresses are never shown.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
-from attrs import asdict, evolve, frozen
+from attrs import asdict, frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, or_default
+from svc_core.base.unset import or_default
 from svc_core.contract.result import Page
 from svc_core.formats.reading.format import Kind
 from svc_core.formats.table import FORMATS
@@ -45,7 +45,7 @@ SITUATION = frozenset({"osintEvent", "indicator", "country"})
 _AGEING = frozenset({"ok", "partial", "staleContent"})
 """The stored statuses of sources that may turn out `stale` when they are shown."""
 
-_SOURCE = FilterFields(Source)
+_SOURCE = FilterFields[Source]()
 
 
 def _stored_statuses(statuses: Iterable[HealthStatus]) -> frozenset[str]:
@@ -171,7 +171,7 @@ async def list_osint_feeds(ctx: Context, request: ListFeeds) -> Page[OsintFeed]:
     choice = _newest_first(request)
     ids = {f.id for f in FORMATS.values() if not SITUATION.isdisjoint(f.resources)}
     formats = tuple(sorted(ids.intersection(choice.where.get("format", ids))))
-    choice = evolve(choice, where={**choice.where, "format": formats})
+    choice = choice._replace(where={**choice.where, "format": formats})
     return await _listing(_feed).page(ctx, request, choice)
 
 
@@ -196,7 +196,7 @@ async def list_osint_sources(ctx: Context, request: ListHealth) -> Page[SourceRe
 
 
 def _newest_first(request: ListFeeds | ListHealth) -> Selection:
-    return evolve(list_selection(request), order="created")
+    return list_selection(request)._replace(order="created")
 
 
 def _listing(render: Callable[[Source], Any]) -> Listing[Any]:
