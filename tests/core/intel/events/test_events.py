@@ -115,25 +115,10 @@ def test_the_id_of_an_event_that_another_took_up_answers_with_that_one(house: An
         assert json.loads(answer.body)["data"] == rows[0]
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "severity=grave",
-        "category=weather",
-        "country=ECU",
-        "minConfidence=1.1",
-        "provider=US GS",
-        "include=all",
-        "sort=title",
-        "updatedSince=yesterday",
-        "bbox=1,2,3",
-        "type=" + ",".join("abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"),
-    ],
-)
-def test_what_a_filter_does_not_take_is_refused_by_its_name(house: Any, query: str) -> None:
-    refusal = house.refusal("listOsintEvents", query=query.replace(" ", "%20"))
+def test_of_very_many_values_of_a_filter_none_is_looked_for(house: Any) -> None:
+    refusal = house.refusal("listOsintEvents", query="type=" + ",".join("x" * 51))
     assert refusal.type is problem.INVALID_PARAMETER
-    assert refusal.detail.startswith(query.partition("=")[0])
+    assert refusal.detail.startswith("type")
 
 
 @pytest.mark.parametrize(

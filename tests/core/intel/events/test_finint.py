@@ -122,10 +122,6 @@ REFUSALS = [
     ("periodFrom=2024-Q9", problem.INVALID_PARAMETER),
     ("periodFrom=2023-02-29", problem.INVALID_PARAMETER),
     ("periodTo=yesterday", problem.INVALID_PARAMETER),
-    ("frequency=H", problem.INVALID_PARAMETER),
-    ("country=DEU", problem.INVALID_PARAMETER),
-    ("vintage=2024", problem.INVALID_PARAMETER),
-    ("sort=value", problem.INVALID_PARAMETER),
     ("sort=period&latest=true", problem.CONFLICTING_PARAMETERS),
 ]
 
