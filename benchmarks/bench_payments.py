@@ -147,7 +147,7 @@ async def requests(folder: Path, count: int) -> tuple[dict[str, list[float]], li
     if paid is None:
         raise AssertionError("the settings name a payee")
     clock = Stopwatch()
-    paid = attrs.evolve(paid, asked=clock.of(paid.base_facilitator, "verify", "settle"))
+    paid = attrs.evolve(paid, base_facilitator=clock.of(paid.base_facilitator, "verify", "settle"))
     timed_store = clock.of(store, "write")
     service = application.build(
         config, timed_store, plan_table=PLANS, payments=paid, closing=[store.close]
