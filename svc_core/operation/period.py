@@ -82,13 +82,11 @@ def time_bounds(interval: Maybe[Interval]) -> RowBounds:
     }
 
 
-def box_bounds(area: Maybe[Box]) -> ports.GeoBox | None:
-    """The bounding box of a list, for `Context.page`; None for everywhere.
+def box_bounds(area: Box) -> ports.GeoBox:
+    """The bounding box of a list, as the store takes it.
 
     180 and -180 are one meridian, so a box that ends at one of them includes the other.
     """
-    if isinstance(area, Unset):
-        return None
     west, east = area.west, area.east
     if (west, east) != (-LONGITUDE_MAX, LONGITUDE_MAX):
         west = LONGITUDE_MAX if west == -LONGITUDE_MAX else west
