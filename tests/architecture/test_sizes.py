@@ -40,7 +40,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.intel.vulnerabilities": 124,
     "svc_core.knowledge": 461,
     "svc_core.ledger": 6716,
-    "svc_core.operation": 2190,
+    "svc_core.operation": 2188,
     "svc_core.outbox": 265,
     "svc_core.payments": 1409,
     "svc_core.projects": 110,
