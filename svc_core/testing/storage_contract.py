@@ -22,11 +22,13 @@
 `make_store` opens an empty store for `sample.SAMPLES`; each test gets its own and closes it.
 `run` runs one coroutine to its end: `asyncio.Runner().run`, or `drive.run` where none suspends.
 `at_once` runs several at the same time: `asyncio.gather` with `return_exceptions`, or threads.
+`effort` says what a reading costs, where the engine counts: steps, pages or rows.
 `make_others` opens more stores over the same rows, for a store that several processes share.
 """
 
 from svc_core.testing.promises.answer_promises import AnswerPromises
 from svc_core.testing.promises.concurrency_promises import ConcurrencyPromises
+from svc_core.testing.promises.cost_promises import CostPromises
 from svc_core.testing.promises.feed_promises import FeedPromises
 from svc_core.testing.promises.ledger_promises import LedgerPromises, LedgerReadingPromises
 from svc_core.testing.promises.list_promises import ListPromises
@@ -48,5 +50,6 @@ class StorageContract(
     AnswerPromises,
     LedgerPromises,
     LedgerReadingPromises,
+    CostPromises,
 ):
     """All promises of a store; the test class of a backend derives from it."""

@@ -38,9 +38,16 @@ class NumberSpan(NamedTuple):
             return number >= self.low or NO_NUMBER < number <= self.high
         return self.low <= number <= self.high
 
-    def below(self, number: int) -> "NumberSpan":
-        """The part of the range that is not above the number."""
-        return self if self.wraps else self._replace(high=min(self.high, number))
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """The ranges that it consists of, each from its lowest number to its highest."""
+        if self.wraps:
+            return ((self.low, NUMBER_MAX), (NUMBER_MIN, self.high))
+        return ((self.low, self.high),)
+
+    def is_walked_by(self, name: str, choice: tuple[int, ...]) -> bool:
+        """Whether a walk of that number from the first of these numbers on is one of a part."""
+        return name == self.name and choice[:1] in [part[:1] for part in self.parts]
 
 
 class Criteria(NamedTuple):

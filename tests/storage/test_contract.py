@@ -1,7 +1,7 @@
 """Every store keeps every promise of the contract."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +16,7 @@ from svc_core.testing.storage_contract import StorageContract, Store
 from svc_http.stores import MemoryStorage, SqliteStorage
 from svc_http.stores.postgres import PostgresStorage
 from tests.postgres import EPOCH, PostgresServer
+from tests.storage.efforts import lines_run, postgres_pages, sqlite_steps
 
 R = TypeVar("R")
 
@@ -48,6 +49,9 @@ class TestMemory(StorageContract):
     def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
         return in_threads(coroutines)
 
+    def effort(self, work: Callable[[], Any]) -> int:
+        return lines_run(work)
+
 
 class TestSqlite(StorageContract):
     def setup_method(self) -> None:
@@ -68,6 +72,9 @@ class TestSqlite(StorageContract):
 
     def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
         return self.runner.run(gather_all(coroutines))
+
+    def effort(self, work: Callable[[], Any]) -> int:
+        return sqlite_steps(self.sync.store, work)
 
 
 class TestPostgres(StorageContract):
@@ -95,6 +102,9 @@ class TestPostgres(StorageContract):
 
     def at_once(self, coroutines: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
         return self.runner.run(gather_all(coroutines))
+
+    def effort(self, work: Callable[[], Any]) -> int:
+        return postgres_pages(work)
 
     def make_others(self, store: Store) -> Sequence[Store]:
         opening = (PostgresStorage.open(self.dsn, SAMPLES, epoch=EPOCH) for _ in range(2))

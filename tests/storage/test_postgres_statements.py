@@ -12,12 +12,14 @@ import pytest
 from svc_core.operation.ports import GeoBox, Position
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES
 from svc_http.stores.postgres._connection import UNIT_SETTINGS
-from svc_http.stores.postgres._query import Lists, PostgresQuery
+from svc_http.stores.postgres._lists import PostgresLists
 from svc_http.stores.postgres._session import number_parameters
 from svc_http.stores.postgres._table import PostgresTable
+from svc_http.stores.relational.list_statements import WHOLE, IndexWalk, ListQuery, whole_walk
 from svc_http.stores.relational.statement_files import named_statements
 from svc_http.stores.selection import criteria_of
 from tests.postgres import PostgresServer
+from tests.storage.efforts import rows_read
 
 AFTER = Position(5, "x")
 
@@ -54,11 +56,17 @@ def plan(dsn: str, text: str) -> str:
     return asyncio.run(main())
 
 
-def lists(**filters: Any) -> Lists:
-    return Lists(PostgresTable(NOTES), "ann", criteria_of(NOTES, **filters))
+def lists(**filters: Any) -> PostgresLists:
+    return PostgresLists(NOTES, "ann", criteria_of(NOTES, **filters))
 
 
-def plan_of(dsn: str, query: PostgresQuery) -> str:
+def walk_of(query: PostgresLists, name: str | None, order: str | None = None) -> IndexWalk:
+    """The walk of a filter or a number, or that of the whole list."""
+    walks = [walk for part in query.walks(order) for walk in part]
+    return next((walk for walk in walks if walk.name == name), whole_walk(name and order))
+
+
+def plan_of(dsn: str, query: ListQuery) -> str:
     return plan(dsn, number_parameters(query.text))
 
 
@@ -71,7 +79,8 @@ def test_every_listing_walks_an_index_that_ends_in_the_sort_key(
 ) -> None:
     filters = {"author": ("x", "y")} if extras else {}
     filters |= {} if driver is None else {driver: ("t",)}
-    plan_text = plan_of(dsn, lists(where=filters, start=start).scan(driver, None, after, 9))
+    query = lists(where=filters, start=start)
+    plan_text = plan_of(dsn, query.page(walk_of(query, driver), None, after, 9))
     index = {None: "i_c_sample_notes", "topic": "i_f_sample_notes"}.get(
         driver, "i_c_sample_notes_k_status"
     )
@@ -87,21 +96,24 @@ def test_a_listing_by_a_number_walks_the_index_of_that_number(
     dsn: str, ranges: dict[str, tuple[int, int]]
 ) -> None:
     query = lists(where={"topic": ("t",)}, ranges=ranges)
-    plan_text = plan_of(dsn, query.scan("weight", "weight", AFTER, 9))
+    plan_text = plan_of(dsn, query.page(walk_of(query, "weight", "weight"), "weight", AFTER, 9))
     assert "using i_c_sample_notes_n_weight on" in plan_text
     assert "Sort" not in plan_text
 
 
 def test_a_rare_filter_is_walked_where_the_list_has_another_order(dsn: str) -> None:
-    rare = lists(where={"status": ("open",)}).scan("status", "weight", None, 9)
-    assert "i_c_sample_notes_k_status" in plan_of(dsn, rare)
-    near = lists(ranges={"weight": (1, 5)}).scan("weight", None, None, 9)
-    assert "i_c_sample_notes_n_weight" in plan_of(dsn, near)
+    rare = lists(where={"status": ("open",)})
+    page = rare.page(walk_of(rare, "status", "weight"), "weight", None, 9)
+    assert "i_c_sample_notes_k_status" in plan_of(dsn, page)
+    near = lists(ranges={"weight": (1, 5)})
+    page = near.page(walk_of(near, "weight"), None, AFTER, 9)
+    assert "i_c_sample_notes_n_weight" in plan_of(dsn, page)
 
 
 def test_each_value_of_a_filter_has_a_walk_of_its_own(dsn: str) -> None:
     for driver in ("status", "topic"):
-        plan_text = plan_of(dsn, lists(where={driver: ("a", "b")}).scan(driver, None, AFTER, 9))
+        query = lists(where={driver: ("a", "b")})
+        plan_text = plan_of(dsn, query.page(walk_of(query, driver), None, AFTER, 9))
         inner = plan_text.partition("Nested Loop")[2]
         assert "Limit" in inner
         assert "Sort" not in inner.partition("Function Scan")[0]
@@ -114,7 +126,9 @@ def test_rows_are_found_by_index(dsn: str) -> None:
             assert "Index" in plan_text
             assert "Seq Scan" not in plan_text
     probe = lists(where={"status": ("a",), "topic": ("t",)}, ranges={"weight": (1, 2)})
-    plan_text = plan_of(dsn, probe.probe(["status", "topic", "weight"]))
+    plan_text = plan_of(
+        dsn, probe.probe([walk for walks in probe.walks(None) for walk in walks], 9)
+    )
     assert "Seq Scan on" not in plan_text
     for name in ("i_c_sample_notes_k_status", "i_f_sample_notes", "i_c_sample_notes_n_weight"):
         assert name in plan_text
@@ -123,21 +137,22 @@ def test_rows_are_found_by_index(dsn: str) -> None:
 def test_words_are_found_by_index_and_a_box_by_its_numbers(dsn: str) -> None:
     for query in (
         lists().search({"flood": 1}, None, 9, is_narrow=False),
-        lists(words=("flood",)).count(None, 9),
-        lists(words=("flood",), where={"status": ("open",)}).scan(None, None, AFTER, 9),
-        lists(words=("flood",)).scan(None, "weight", AFTER, 9),
+        lists(words=("flood",)).count(WHOLE, 9),
+        lists(words=("flood",), where={"status": ("open",)}).page(WHOLE, None, AFTER, 9),
+        lists(words=("flood",)).page(WHOLE, "weight", AFTER, 9),
     ):
         plan_text = plan_of(dsn, query)
         assert "on i_c_sample_notes_tokens" in plan_text
         # The rows of a search are read by their identifiers, once the best are known.
         assert "Index Scan using" not in plan_text.replace("using c_sample_notes_pkey", "")
     narrow = lists(start=1, end=5).search({"flood": 1}, None, 9, is_narrow=True)
-    for query in (narrow, lists(start=1).window(9)):
+    for query in (narrow, lists(start=1).probe([WHOLE], 9)):
         plan_text = plan_of(dsn, query)
         assert "i_c_sample_notes " in plan_text
         assert "tokens" not in plan_text.replace("c_1.tokens", "").replace("w.tokens", "")
-    box_query = lists(box=GeoBox(1, 1, 2, 2)).scan("longitude", None, None, 9)
-    assert "i_c_sample_notes_n_longitude" in plan_of(dsn, box_query)
+    box = lists(box=GeoBox(1, 1, 2, 2))
+    plan_text = plan_of(dsn, box.page(walk_of(box, "longitude"), None, None, 9))
+    assert "i_c_sample_notes_n_longitude" in plan_text
 
 
 GROWTH_ROWS = (
@@ -178,7 +193,7 @@ def table_sizes(request: pytest.FixtureRequest, postgres: PostgresServer) -> lis
     return databases
 
 
-def pages(dsn: str, queries: list[PostgresQuery]) -> list[tuple[int, int]]:
+def pages(dsn: str, queries: list[ListQuery]) -> list[tuple[int, int]]:
     """How many pages and how many rows of tables each looks at."""
 
     async def main() -> list[tuple[int, int]]:
@@ -195,26 +210,21 @@ def pages(dsn: str, queries: list[PostgresQuery]) -> list[tuple[int, int]]:
     return asyncio.run(main())
 
 
-def rows_read(plan: Any) -> int:
-    """Rows that any part of a plan gives or throws away."""
-    discards = sum(plan.get(f"Rows Removed by {how}", 0) for how in ("Filter", "Join Filter"))
-    own = (plan["Actual Rows"] + discards) * plan["Actual Loops"]
-    return int(own + sum(map(rows_read, plan.get("Plans", []))))
-
-
 @pytest.mark.parametrize(("filters", "bounds"), list(product(WHERES, BOUNDS)))
 def test_a_table_that_grows_makes_no_list_and_no_count_of_its_rows_dearer(
     table_sizes: list[str], filters: tuple[str, dict[str, tuple[str, ...]]], bounds: dict[str, Any]
 ) -> None:
     driver, keys = filters
     query = lists(where=keys, **bounds)
+    walk, by_weight = walk_of(query, driver), walk_of(query, driver, "weight")
+    after = Position(9, "n9")
     queries = [
-        query.count(driver, 30),
-        query.scan(driver, None, None, 31),
-        query.scan(driver, None, Position(9, "n9"), 31),
-        query.scan(driver, "weight", None, 31),
-        query.scan(driver, "weight", Position(9, "n9"), 31),
-        query.probe([driver]),
+        query.count(walk, 30),
+        query.page(walk, None, None, 31),
+        query.page(walk, None, after, 31),
+        query.page(by_weight, "weight", None, 31),
+        query.page(by_weight, "weight", after, 31),
+        query.probe([walk], 200),
     ]
     few, large = (pages(dsn, queries) for dsn in table_sizes)
     for at, ((read, rows), (read_of_many, rows_of_many)) in enumerate(zip(few, large, strict=True)):

@@ -11,21 +11,28 @@ from typing import Any
 import pytest
 
 from svc_core.base import drive
-from svc_core.operation.ports import Position
+from svc_core.operation.ports import Collection, Position
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore
 from svc_http.stores import SqliteStorage
+from svc_http.stores.relational.list_statements import WHOLE, IndexWalk
 from svc_http.stores.relational.statement_files import named_statements
+from svc_http.stores.selection import criteria_of
 from svc_http.stores.sqlite import has_wal_reset_fault, migrate_sqlite
 from svc_http.stores.sqlite._documents import SqliteDocuments
-from svc_http.stores.sqlite._table import Shape, SqliteTable, build_table
+from svc_http.stores.sqlite._lists import SqliteLists
+from svc_http.stores.sqlite._session import SqliteSession
+from svc_http.stores.sqlite._table import build_table
 
-DRIVERS = (None, "status", "topic")
-CHECKS: tuple[tuple[tuple[str, int], ...], ...] = (
-    (),
-    (("author", 1),),
-    (("author", 3),),
-)
+AFTER = Position(5, "x")
+
+
+def lists(**filters: Any) -> SqliteLists:
+    return SqliteLists(NOTES, "ann", criteria_of(NOTES, **filters))
+
+
+def walk_of(name: str | None, *choices: Any, is_number: bool = False) -> IndexWalk:
+    return IndexWalk(name, choices, is_number) if name else WHOLE
 
 
 @pytest.fixture(scope="module")
@@ -45,53 +52,43 @@ def plan(connection: sqlite3.Connection, statement: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("driver", "checks", "has_start", "upper"),
-    list(product(DRIVERS, CHECKS, (False, True), (None, "end", "after"))),
+    ("driver", "authors", "start", "upper"),
+    list(product((None, "status", "topic"), (0, 1, 3), (None, 2), (None, "end", "after"))),
 )
 def test_every_listing_walks_an_index_that_ends_in_the_sort_key(
     connection: sqlite3.Connection,
     driver: str | None,
-    checks: tuple[tuple[str, int], ...],
-    has_start: bool,
+    authors: int,
+    start: int | None,
     upper: str | None,
 ) -> None:
-    shape = Shape(
-        driver,
-        checks,
-        has_start=has_start,
-        has_end=upper == "end",
-        has_after=upper == "after",
-    )
-    plan_text = plan(connection, build_table(NOTES).scan(shape))
-    assert "SCAN" not in plan_text
+    where = {"author": tuple("xyz"[:authors])} if authors else {}
+    query = lists(where=where, start=start, end=9 if upper == "end" else None)
+    after = AFTER if upper == "after" else None
+    page = query.walk_page(walk_of(driver, ("t",)), None, after, 9)
+    plan_text = plan(connection, page.text)
+    assert not re.search(r"SCAN [cfg]\b", plan_text)
     assert "TEMP B-TREE" not in plan_text
     # A bound that is looked at row by row would make the last page dearer than the first.
-    assert (
-        (upper is None and not has_start)
-        or "ord>" in plan_text
-        or "ord<" in plan_text
-        or "(ord,id)<" in plan_text
-    )
+    assert (upper, start) == (None, None) or re.search(r"ord[<>]|\(ord,id\)<", plan_text)
 
 
-@pytest.mark.parametrize("spans", [(), (("weight", False),)])
+@pytest.mark.parametrize("choice", [(), (1, 5)])
 def test_a_listing_by_a_number_walks_the_index_of_that_number(
-    connection: sqlite3.Connection, spans: tuple[tuple[str, bool], ...]
+    connection: sqlite3.Connection, choice: tuple[int, ...]
 ) -> None:
-    shape = Shape("weight", (("topic", 1),), spans, has_after=True, order="weight")
-    plan_text = plan(connection, build_table(NOTES).scan(shape))
+    walk = walk_of("weight", choice, is_number=True)
+    page = lists(where={"topic": ("t",)}).walk_page(walk, "weight", AFTER, 9)
+    plan_text = plan(connection, page.text)
     assert "i_c_sample_notes_weight" in plan_text
     assert "TEMP B-TREE" not in plan_text
     assert "n_weight" in plan_text
 
 
-@pytest.mark.parametrize("is_several", [False, True])
 @pytest.mark.parametrize("driver", ["status", "topic"])
-def test_a_count_walks_the_index_of_its_filter(
-    connection: sqlite3.Connection, driver: str, is_several: bool
-) -> None:
-    shape = Shape(driver, has_start=True, has_end=True, is_several=is_several)
-    plan_text = plan(connection, build_table(NOTES).count(shape))
+def test_a_count_walks_the_index_of_its_filter(connection: sqlite3.Connection, driver: str) -> None:
+    count = lists(start=1, end=9).count(walk_of(driver, ("t",)), 9)
+    plan_text = plan(connection, count.text)
     leads = {"status": r"SEARCH c USING \w* ?INDEX i_c_sample_notes_status", "topic": "SEARCH f "}
     assert re.match(leads[driver], plan_text[plan_text.index("SEARCH") :])
     assert not re.search(r"SCAN [cf]\b", plan_text)
@@ -151,7 +148,8 @@ def steps(connection: sqlite3.Connection, usecase: Any) -> tuple[int, Any]:
         nonlocal count
         count += 1
 
-    documents = SqliteDocuments(connection, {NOTES.name: build_table(NOTES)}, "ann", None)
+    session = SqliteSession(connection, None)
+    documents = SqliteDocuments(session, {NOTES.name: build_table(NOTES)}, "ann")
     connection.set_progress_handler(step, 1)
     answer = drive.run(usecase(documents))
     connection.set_progress_handler(None, 1)
@@ -184,30 +182,31 @@ def test_a_row_with_two_of_the_values_is_counted_once(databases: Any) -> None:
             assert steps(databases[0], lambda docs: docs.count(NOTES, limit=9, **how))[1] == 9  # noqa: B023
 
 
-@pytest.mark.parametrize(
-    "schema", [build_table(NOTES), build_table(NOTICES)], ids=["tenant", "global"]
-)
-def test_rows_are_found_by_index(connection: sqlite3.Connection, schema: SqliteTable) -> None:
-    for statement in (
-        schema.get,
-        schema.find,
-        schema.drop_facet,
-        schema.probe("status"),
-        schema.probe("topic"),
-        schema.probe("weight"),
-        schema.get_many,
-    ):
+@pytest.mark.parametrize("collection", [NOTES, NOTICES], ids=["tenant", "global"])
+def test_rows_are_found_by_index(
+    connection: sqlite3.Connection, collection: Collection[Note]
+) -> None:
+    table = build_table(collection)
+    filters = {"where": {"status": ("a",), "topic": ("t",)}, "ranges": {"weight": (1, 2)}}
+    probed = lists(**filters, start=1)
+    in_order, rest = probed.walks("weight")
+    probe = probed.probe([*in_order, *rest], 9).text
+    for statement in (table.get, table.find, table.drop_facet, table.get_many, probe):
         plan_text = plan(connection, statement)
         assert "SEARCH" in plan_text
-        assert "SCAN c_" not in plan_text
-        assert "SCAN f_" not in plan_text
+        assert not re.search(r"SCAN ([cf]\b|[cf]_)", plan_text)
 
 
-def test_the_workers_view_walks_an_index(connection: sqlite3.Connection) -> None:
-    plan_text = plan(
-        connection, build_table(NOTES).across((("status", 1),), has_after=True, has_end=True)
-    )
-    assert "a_c_sample_notes" in plan_text
+@pytest.mark.parametrize(
+    ("collection", "index"), [(NOTES, "a_c_sample_notes"), (NOTICES, "i_c_sample_notices")]
+)
+def test_the_workers_view_walks_an_index(
+    connection: sqlite3.Connection, collection: Collection[Note], index: str
+) -> None:
+    criteria = criteria_of(collection, where={"status": ("open",)}, end=9)
+    query = SqliteLists(collection, "", criteria).across((1, "t", "x"), 9)
+    plan_text = plan(connection, query.text)
+    assert index in plan_text
     assert "TEMP B-TREE" not in plan_text
 
 

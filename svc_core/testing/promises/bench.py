@@ -1,14 +1,14 @@
 """The base class of all promises: it opens a new store for each test."""
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
 from svc_core.contract.answer import Answer
-from svc_core.operation.ports import Transaction
+from svc_core.operation.ports import Collection, Transaction
 from svc_core.testing import rules
 from svc_core.testing.clock import START
-from svc_core.testing.sample import NOTES, Note
+from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sync_store import Store, SyncStore, a_change
 
 R = TypeVar("R")
@@ -29,6 +29,7 @@ class StoreTest:
     """
 
     sync: SyncStore
+    collections: Sequence[Collection[Any]] = SAMPLES
 
     def __init_subclass__(cls) -> None:
         """Decorate each promise, so that its failure begins with its sentence."""
@@ -51,6 +52,12 @@ class StoreTest:
     def make_others(self, store: Store) -> Sequence[Store]:  # noqa: ARG002 - for the author
         """Opens more stores over the rows of `store`; none where it cannot be shared."""
         return ()
+
+    def effort(self, work: Callable[[], Any]) -> int:
+        """Does some reading and returns what it cost in steps or pages of the engine; 0 where the
+        engine does not tell, and nothing is promised."""
+        work()
+        return 0
 
     def setup_method(self) -> None:
         """Open the store."""

@@ -169,9 +169,11 @@ class _Documents:
         if order is None:
             documents = [row.document for row in islice(rows.select(criteria, after), limit + 1)]
             return slice_of(documents, limit)
+        ranking = rows.select(criteria)
+        if criteria.is_all:
+            ranking = islice(rows.ranked(order, after), limit + 1)
         candidates = (
-            (Position(row.record.numbers[order], row.document.id), row)
-            for row in rows.select(criteria)
+            (Position(row.record.numbers[order], row.document.id), row) for row in ranking
         )
         place = None if after is None else evolve(after, rank=0)
         return _slice(_sort(candidates, place), limit)
@@ -192,13 +194,15 @@ class _Documents:
         **filters: Unpack[Filters],
     ) -> Slice[T]:
         check_searchable(collection)
+        rows = self.unit.readable(collection).select(
+            criteria_of(collection, **filters), terms=terms
+        )
         candidates = (
             (
                 evolve(_position(row), rank=sum(terms[term] for term in row.tokens & terms.keys())),
                 row,
             )
-            for row in self.unit.readable(collection).select(criteria_of(collection, **filters))
-            if row.tokens & terms.keys()
+            for row in rows
         )
         return _slice(_sort(candidates, after), limit)
 

@@ -19,7 +19,6 @@ from svc_core.operation.ports import Collection
 from svc_http.stores.migration_steps import FORMAT, AppliedStep, MigrationStatus, check_known
 from svc_http.stores.postgres import _backfill as filling
 from svc_http.stores.postgres import _table as tables
-from svc_http.stores.postgres._documents import ShapedTable
 from svc_http.stores.postgres._table import PostgresTable, Shape
 from svc_http.stores.relational.statement_files import named_statements
 
@@ -83,21 +82,20 @@ async def apply_postgres(
         return (await _applied_steps(connection))[len(before) :]
 
 
-async def shaped_tables(connection: Any, collections: Collections) -> dict[str, ShapedTable]:
+async def shaped_tables(connection: Any, collections: Collections) -> dict[str, PostgresTable]:
     """The tables by collection, each with the shape number that this process writes into rows.
 
     A process that does not know the latest filter writes 0, which is the number of no shape.
     """
     rows = await connection.fetch("SELECT collection, number, added FROM shapes")
     shapes = {name: (number, frozenset(filters)) for name, number, filters in rows}
-    by_name = {}
+    tables_by_name = {}
     for collection in collections:
         number, latest = shapes[collection.name]
         is_current = latest <= tables.shape_of(collection)
-        by_name[collection.name] = ShapedTable(
-            PostgresTable(collection), number if is_current else 0
-        )
-    return by_name
+        table = PostgresTable(collection, number if is_current else 0)
+        tables_by_name[collection.name] = table
+    return tables_by_name
 
 
 async def write_epoch(connection: Any, epoch: bytes) -> None:
@@ -132,11 +130,12 @@ async def _extend(connection: Any, table: PostgresTable, old: Shape, new: Shape)
         for statement in tables.columns(table, names):
             await connection.execute(statement)
         number = await connection.fetchval(_SQL["begin"], name, target)
-    await filling.fill(connection, table, number)
+    target_table = PostgresTable(table.collection, number)
+    await filling.fill(connection, target_table)
     for index, on in tables.indexes(table, names, number).items():
         await _build(connection, index, on)
     for _ in range(PASSES_MAX):
-        if not await filling.fill(connection, table, number):
+        if not await filling.fill(connection, target_table):
             break
     step = _step(table.collection, names, "+")
     await _take_step(connection, step, (), _SQL["end"], name, target, sorted(names))

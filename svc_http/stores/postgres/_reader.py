@@ -18,10 +18,10 @@ from typing import Any
 from attrs import field, frozen
 
 from svc_http.stores.postgres._connection import is_lost, is_retryable, translate_postgres_error
-from svc_http.stores.postgres._documents import Tables
 from svc_http.stores.postgres._links import Link
 from svc_http.stores.postgres._queues import Job
 from svc_http.stores.postgres._session import RetryNeeded, Session
+from svc_http.stores.postgres._table import Tables
 from svc_http.stores.postgres._transaction import PostgresTransaction
 
 UNITS_PER_SNAPSHOT = 32

@@ -28,13 +28,13 @@ from svc_http.stores.postgres import (
     _migrations as migrations,
 )
 from svc_http.stores.postgres._connection import IDLE_SECONDS, STATEMENT_SECONDS
-from svc_http.stores.postgres._documents import Tables
 from svc_http.stores.postgres._links import STALL_SECONDS, Link
 from svc_http.stores.postgres._maintenance import maintenance_connection
 from svc_http.stores.postgres._notices import Notices
 from svc_http.stores.postgres._queues import FairQueue
 from svc_http.stores.postgres._reader import UNITS_PER_SNAPSHOT, SnapshotReader
 from svc_http.stores.postgres._session import Session
+from svc_http.stores.postgres._table import Tables
 from svc_http.stores.postgres._writer import UNITS_PER_COMMIT, SessionWriter
 
 T = TypeVar("T")

@@ -7,22 +7,17 @@ Rule 1: identifiers come from declarations and are checked; values only travel a
 Rule 2: text is compared by its bytes (COLLATE "C"), which is the order of code points that every
         other backend has, whatever the database was made for.
 Rule 3: every filter has an index that ends in the sort key, so a page costs the same anywhere.
-Rule 4: the shape of a table is what its declaration adds to it: a column `k_` for a key, `n_` for
-        a number, `tokens` for the text index, and `f_` for a facet, which has no column.
+Rule 4: the shape of a table is what its declaration adds to it (`filter_columns`).
 Rule 5: a row names the shape of its writer (`shape`), so that rows of a process which did not know
         a filter can be found and filled (`_backfill`).
 """
 
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from svc_core.operation.ports import NO_NUMBER, Collection, IndexedRow
+from svc_http.stores.relational.filter_columns import declared_columns, facet_pairs, index_cells
 from svc_http.stores.relational.statement_files import named_statements
-
-_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
-_NAME_MAX = 63
-"""PostgreSQL truncates longer identifiers."""
 
 TEXT = 'text COLLATE "C"'
 _TYPES = {"k": TEXT, "n": f"bigint NOT NULL DEFAULT {NO_NUMBER}", "t": 'text[] COLLATE "C"'}
@@ -38,18 +33,22 @@ Shape = frozenset[str]
 
 
 class PostgresTable:
-    """The names and statements of one collection."""
+    """The names and statements of one collection.
 
-    def __init__(self, collection: Collection[Any]) -> None:
+    `shape` is the number of the shape that this process writes into its rows.
+    """
+
+    def __init__(self, collection: Collection[Any], shape: int = 0) -> None:
         """Name the tables of a collection.
 
         Raises:
             AssertionError: a declared name cannot be an identifier, or two differ only by case.
         """
         self.collection = collection
+        self.shape = shape
         self.rows = rows = f"c_{collection.name}"
         self.facets = f"f_{collection.name}"
-        filters = (name for name in _filter_columns(collection) if name[0] != "f")
+        filters = (name for name in declared_columns(collection) if name[0] != "f")
         self.columns = columns = ["ord", "shape", *filters, "body"]
         marks = ", ".join(f"${number}" for number in range(3, len(columns) + 3))
         insert = f"INSERT INTO {rows} (tenant, id, version, {', '.join(columns)})"
@@ -57,8 +56,6 @@ class PostgresTable:
         updates = ", ".join(f"{name} = excluded.{name}" for name in columns)
         sets = [f"{name} = ${number}" for number, name in enumerate(columns, 3)]
         place, version = "WHERE tenant = $1 AND id = $2", "RETURNING version"
-        self.pages: dict[object, str] = {}
-        """The cached statements of lists without filters, by the kinds of their bounds."""
         self.get = f"SELECT version, ord, body FROM {rows} {place}"
         self.get_many = (
             f"SELECT id, version, ord, body FROM {rows} WHERE tenant = $1 AND id = ANY ($2)"
@@ -71,14 +68,15 @@ class PostgresTable:
         self.fill = f"UPDATE {rows} SET {', '.join(sets[:-1])} {place} {version}"
         self.remove = f"DELETE FROM {rows} {place}"
 
-    def values(self, owner: str, shape: int, record: IndexedRow) -> list[object]:
+    def cells(self, owner: str, record: IndexedRow) -> list[object]:
         """The column values of a row of `owner`, except tenant, identifier and version."""
-        cells: list[object] = [record.order, shape]
-        cells += (record.keys[name] for name in self.collection.keys)
-        cells += (record.numbers[name] for name in self.collection.number_names)
+        cells = [record.order, self.shape, *index_cells(self.collection, record)]
         if record.search is not None:
             cells.append(tokens_of(owner, sorted(set(record.search.split(" ")) - {""})))
         return [*cells, record.raw]
+
+
+Tables = Mapping[str, PostgresTable]
 
 
 def tokens_of(owner: str, words: Iterable[str]) -> list[str]:
@@ -87,10 +85,10 @@ def tokens_of(owner: str, words: Iterable[str]) -> list[str]:
     return [f"{owner} {word}" if owner else word for word in words]
 
 
-def column_pairs(record: IndexedRow) -> tuple[list[str], list[str]]:
+def facet_columns(record: IndexedRow) -> tuple[list[str], list[str]]:
     """The facets of a record as two parallel lists: names and values."""
-    facets = [(name, value) for name, values in record.facets.items() for value in values]
-    return [name for name, _ in facets], [value for _, value in facets]
+    pairs = facet_pairs(record)
+    return [name for name, _ in pairs], [text for _, text in pairs]
 
 
 def with_facets(table: PostgresTable, statement: str, *, at: int, is_new: bool) -> str:
@@ -113,25 +111,12 @@ def without_facets(table: PostgresTable, statement: str) -> str:
     return f"WITH w AS ({statement}), gone AS ({deletion}) SELECT version, ord, body FROM w"
 
 
-def _filter_columns(collection: Collection[Any]) -> list[str]:
-    """The filters that the declaration adds to the tables, in the order of the columns."""
-    kinds = (("k", collection.keys), ("n", collection.number_names), ("f", collection.facets))
-    names = [collection.name, *(name for _, members in kinds for name in members)]
-    for name in names:
-        if not _IDENTIFIER.match(name) or len(f"i_c_{collection.name}_k_{name}") > _NAME_MAX:
-            raise AssertionError(f"{name!r} is not a short name in letters, digits and _")
-    if len({name.lower() for name in names}) < len(names):
-        raise AssertionError(f"two names of {names} differ only by case")
-    columns = [f"{kind}_{name}" for kind, members in kinds for name in members]
-    return columns if collection.search is None else [*columns, "tokens"]
-
-
 # -- definition --------------------------------------------------------------------------------
 
 
 def shape_of(collection: Collection[Any]) -> Shape:
     """The set of filters that a collection declares."""
-    return frozenset(_filter_columns(collection))
+    return frozenset(declared_columns(collection))
 
 
 def step_text(shape: Shape, sign: str) -> str:

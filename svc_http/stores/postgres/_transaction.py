@@ -5,9 +5,10 @@ from functools import cached_property
 from svc_http.stores import tenancy as scopes
 from svc_http.stores.postgres._answers import PostgresAnswers
 from svc_http.stores.postgres._changes import PostgresChanges
-from svc_http.stores.postgres._documents import PostgresDocuments, Tables
+from svc_http.stores.postgres._documents import PostgresDocuments
 from svc_http.stores.postgres._ledger import PostgresLedger
 from svc_http.stores.postgres._session import Session
+from svc_http.stores.postgres._table import Tables
 
 
 class PostgresTransaction:

@@ -7,7 +7,7 @@ Rule 2: the copy locks all tables of the target against writers until it ends.
 """
 
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -29,9 +29,10 @@ from svc_http.stores.contents import (
 from svc_http.stores.errors import CopyRefused
 from svc_http.stores.postgres import _copy_mark as copy_mark
 from svc_http.stores.postgres import _migrations as migrations
-from svc_http.stores.postgres._documents import ShapedTable
 from svc_http.stores.postgres._ledger import row_of
 from svc_http.stores.postgres._maintenance import maintenance_connection
+from svc_http.stores.postgres._table import PostgresTable, Tables
+from svc_http.stores.relational.filter_columns import facet_pairs
 from svc_http.stores.relational.stored_ledger import line_of
 
 _json = compact.compact_encoder(ascii_only=True)
@@ -73,7 +74,7 @@ class PostgresSource:
 class PostgresTarget(PostgresSource):
     """An empty PostgreSQL database while a copy writes to it."""
 
-    def __init__(self, connection: Any, tables: Mapping[str, ShapedTable]) -> None:
+    def __init__(self, connection: Any, tables: Tables) -> None:
         """Write to these tables, by the names of their collections."""
         super().__init__(connection)
         self._tables = tables
@@ -98,14 +99,12 @@ class PostgresTarget(PostgresSource):
         else:
             await self._add(part, columns_of(part), rows)
 
-    async def _add_documents(self, target: ShapedTable, rows: Sequence[Row]) -> None:
-        table, number = target
+    async def _add_documents(self, table: PostgresTable, rows: Sequence[Row]) -> None:
         records, facets = [], []
         for tenant, id_, version, raw in rows:
             record = record_of(table.collection, raw)
-            records.append((tenant, id_, version, *table.values(tenant, number, record)))
-            for name, values in record.facets.items():
-                facets += [(tenant, id_, name, value, record.order) for value in values]
+            records.append((tenant, id_, version, *table.cells(tenant, record)))
+            facets += [(tenant, id_, *pair, record.order) for pair in facet_pairs(record)]
         await self._add(table.rows, f"tenant, id, version, {', '.join(table.columns)}", records)
         await self._add(table.facets, "tenant, id, name, value, ord", facets)
 

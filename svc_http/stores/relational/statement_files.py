@@ -9,3 +9,9 @@ def named_statements(package: str, file: str) -> dict[str, str]:
     text = files(package).joinpath(file).read_text("utf-8")
     _, *parts = re.split(r"^-- (\w+)\n", text, flags=re.MULTILINE)
     return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def one_line(statement: str) -> str:
+    """A statement without line breaks and comments: SQLite keeps the text that made a table."""
+    lines = (line.strip() for line in statement.splitlines())
+    return " ".join(line for line in lines if line and not line.startswith("--"))

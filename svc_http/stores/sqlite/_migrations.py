@@ -15,54 +15,33 @@ from attrs import asdict, frozen
 
 from svc_core.operation.ports import Collection
 from svc_http.stores.migration_steps import FORMAT, AppliedStep, MigrationStatus, check_known
-from svc_http.stores.sqlite import _table as tables
+from svc_http.stores.relational.statement_files import named_statements, one_line
 from svc_http.stores.sqlite._rows import reindex
-from svc_http.stores.sqlite._table import SqliteTable
+from svc_http.stores.sqlite._table import SqliteTable, build_table
 
+_SQL = named_statements(__package__, "schema.sql")
 _NUMBERS = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, step TEXT)"
 
-_FIXED_STEPS: dict[str, tuple[str, ...]] = {
-    "meta and declared shapes": (
-        "CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
-        "CREATE TABLE shapes (collection TEXT PRIMARY KEY, shape TEXT NOT NULL) WITHOUT ROWID",
-    ),
-    "changes": (
-        "CREATE TABLE changes (seq INTEGER PRIMARY KEY, scope TEXT NOT NULL,"
-        " position INTEGER NOT NULL, id TEXT NOT NULL, change_type TEXT NOT NULL,"
-        " resource_type TEXT NOT NULL, resource_id TEXT NOT NULL, version INTEGER NOT NULL,"
-        " occurred_at INTEGER NOT NULL, path TEXT, UNIQUE (scope, position))",
-        "CREATE INDEX i_changes_type ON changes (scope, resource_type, position)",
-    ),
-    "answers": (
-        "CREATE TABLE answers (tenant TEXT NOT NULL, operation TEXT NOT NULL, key TEXT NOT NULL,"
-        " fingerprint BLOB NOT NULL, status INTEGER NOT NULL, headers TEXT NOT NULL,"
-        " body BLOB NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (tenant, operation, key))",
-        "CREATE INDEX i_answers ON answers (at)",
-    ),
-    "ledger": (
-        "CREATE TABLE ledgers (number INTEGER PRIMARY KEY CHECK (number < 1 << 23),"
-        " tenant TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, state BLOB NOT NULL)",
-        "CREATE TABLE ledger_lines (place INTEGER PRIMARY KEY, ledger INTEGER NOT NULL,"
-        " id TEXT NOT NULL, subject TEXT NOT NULL, opens INTEGER NOT NULL,"
-        " recorded_at TEXT NOT NULL, seal BLOB NOT NULL, body INTEGER NOT NULL,"
-        " UNIQUE (ledger, id))",
-        "CREATE INDEX i_ledger_subject ON ledger_lines (subject)",
-        "CREATE INDEX i_ledger_opens ON ledger_lines (opens) WHERE opens = 1",
-        "CREATE TABLE ledger_bodies (number INTEGER PRIMARY KEY, keys TEXT, line BLOB NOT NULL)",
-        # A table of one page moves its rows once, when it gets its second: let these be zeros.
-        "INSERT INTO ledger_bodies VALUES (-1, NULL, zeroblob(3000)), (0, NULL, zeroblob(3000))",
-        "CREATE TABLE ledger_keys (digest INTEGER NOT NULL, place INTEGER NOT NULL,"
-        " PRIMARY KEY (digest, place)) WITHOUT ROWID",
-        "CREATE TABLE ledger_nodes (ledger INTEGER NOT NULL, level INTEGER NOT NULL,"
-        " number INTEGER NOT NULL, hash BLOB NOT NULL,"
-        " PRIMARY KEY (ledger, level, number)) WITHOUT ROWID",
-        "CREATE TABLE ledger_checkpoints (tenant TEXT NOT NULL, day TEXT NOT NULL,"
-        " size INTEGER NOT NULL, text BLOB NOT NULL, PRIMARY KEY (tenant, day)) WITHOUT ROWID",
-    ),
-    # Events of webhooks wait in collections; a queue of its own was made and never used.
-    "outbox dropped": ("DROP TABLE IF EXISTS outbox",),
-    "details of changes": ("ALTER TABLE changes ADD COLUMN details TEXT",),
+_FIXED_STEPS: Final = {
+    "meta and declared shapes": "meta",
+    "changes": "changes",
+    "answers": "answers",
+    "ledger": "ledger",
+    "outbox dropped": "outbox_dropped",
+    "details of changes": "details",
 }
+"""The steps for the tables that every file has, with the names of their statements."""
+_ADDING: Final = {
+    "pair": ("index_pair",),
+    "key": ("add_key", "index_key"),
+    "number": ("add_number", "index_number"),
+}
+_DROPPING: Final = {
+    "pair": ("drop_pair",),
+    "key": ("drop_index", "drop_key"),
+    "number": ("drop_index", "drop_number"),
+}
+"""The statements that add and drop a filter, or the index of a pair, of each kind."""
 _FORMER_STEPS: Final = ("outbox",)
 """Steps of earlier versions that this version reverts."""
 
@@ -135,9 +114,10 @@ def renew_epoch(connection: sqlite3.Connection, epoch: bytes) -> None:
 
 def _apply_fixed(connection: sqlite3.Connection) -> None:
     names = {step.step for step in _applied_steps(connection)}
-    for step, statements in _FIXED_STEPS.items():
+    for step, name in _FIXED_STEPS.items():
         if step not in names:
-            _run(connection, statements)
+            for statement in _SQL[name].rstrip(";\n").split(";\n"):
+                connection.execute(one_line(statement))
             _number(connection, step)
 
 
@@ -146,7 +126,7 @@ def _apply_declared(connection: sqlite3.Connection, collections: Iterable[Collec
     for collection in collections:
         old, new = shapes.get(collection.name), _shape(collection)
         if old != new:
-            _reshape(connection, tables.build_table(collection), old, new)
+            _reshape(connection, build_table(collection), old, new)
             connection.execute(
                 "INSERT OR REPLACE INTO shapes VALUES (?, ?)",
                 (collection.name, json.dumps(asdict(new))),
@@ -157,31 +137,27 @@ def _apply_declared(connection: sqlite3.Connection, collections: Iterable[Collec
 def _reshape(
     connection: sqlite3.Connection, table: SqliteTable, old: _Shape | None, new: _Shape
 ) -> None:
-    if old is None:
-        _run(connection, tables.create_tables(table))
+    steps = table.create_tables() if old is None else []
     was = old or _Shape()
     kinds = (
-        ("p", was.pairs, new.pairs), ("k", was.keys, new.keys), ("n", was.numbers, new.numbers),
-    )  # fmt: skip
+        ("pair", was.pairs, new.pairs),
+        ("key", was.keys, new.keys),
+        ("number", was.numbers, new.numbers),
+    )
     for kind, before, after in kinds:
         for name in before:
             if name not in after:
-                _run(connection, tables.drop_column(table, kind, name))
+                steps += [table.statement(step, name) for step in _DROPPING[kind]]
     for kind, before, after in reversed(kinds):
         for name in after:
             if name not in before:
-                _run(connection, tables.add_column(table, kind, name))
-    if was.search:
-        _run(connection, tables.drop_texts(table))
-    if new.search:
-        _run(connection, tables.add_texts(table))
+                steps += [table.statement(step, name) for step in _ADDING[kind]]
+    steps += [table.statement("drop_texts")] * was.search
+    steps += [table.statement("create_texts")] * new.search
+    for step in steps:
+        connection.execute(step)
     if old is not None:
         reindex(connection, table)
-
-
-def _run(connection: sqlite3.Connection, statements: Iterable[str]) -> None:
-    for statement in statements:
-        connection.execute(statement)
 
 
 def _number(connection: sqlite3.Connection, step: str) -> None:

@@ -9,6 +9,7 @@ from attrs import frozen
 from svc_core.base import compact
 from svc_core.operation.ports import IndexedRow
 from svc_http.stores.contents import record_of
+from svc_http.stores.relational.filter_columns import facet_pairs, index_cells
 from svc_http.stores.sqlite._table import SqliteTable
 from svc_http.stores.sqlite._texts import Texts
 
@@ -47,7 +48,7 @@ class RowWriter:
 
     def insert(self, record: IndexedRow, version: int = 1) -> bool:
         """Insert the row with that version unless it exists; whether it was inserted."""
-        pairs = _pairs(record)
+        pairs = facet_pairs(record)
         columns = _columns(self.table, version, pairs, record)
         cursor = self.connection.execute(self.table.insert, [self.owner, self.id_, *columns])
         if cursor.rowcount == 0 or cursor.lastrowid is None:
@@ -58,7 +59,7 @@ class RowWriter:
 
     def update(self, old: RowState, record: IndexedRow) -> int:
         """Overwrite the row with its next version; the number of that version."""
-        pairs = _pairs(record)
+        pairs = facet_pairs(record)
         self._overwrite(old.row, old.version + 1, pairs, record)
         if record.order != old.order or _json(pairs) != old.facets:
             self._drop_facets(old)
@@ -78,7 +79,7 @@ class RowWriter:
 
     def refill(self, row: int, version: int, record: IndexedRow) -> None:
         """Rebuild columns, facets and text of a row whose facets and text were deleted."""
-        pairs = _pairs(record)
+        pairs = facet_pairs(record)
         self._overwrite(row, version, pairs, record)
         self._add_facets(row, record.order, pairs)
         self._add_text(row, record)
@@ -112,12 +113,8 @@ def owner_token(owner: str) -> str:
 def reindex(connection: sqlite3.Connection, table: SqliteTable) -> None:
     """Rebuild columns, facets and text of all rows from their stored bytes, which do not change."""
     connection.execute(f"DELETE FROM {table.facet_rows}")
-    statement = (
-        f"SELECT row, tenant, id, version, body FROM {table.rows}"
-        " WHERE row > ? ORDER BY row LIMIT ?"
-    )
     texts, last = Texts(connection), 0
-    while batch := connection.execute(statement, (last, REINDEXED_ROWS)).fetchall():
+    while batch := connection.execute(table.reindexed, (last, REINDEXED_ROWS)).fetchall():
         for row, owner, id_, version, body in batch:
             record = record_of(table.collection, body)
             RowWriter(connection, texts, table, owner, id_).refill(row, version, record)
@@ -126,12 +123,7 @@ def reindex(connection: sqlite3.Connection, table: SqliteTable) -> None:
         last = batch[-1][0]
 
 
-def _pairs(record: IndexedRow) -> Pairs:
-    return [(name, value) for name, values in record.facets.items() for value in values]
-
-
 def _columns(table: SqliteTable, version: int, pairs: Pairs, record: IndexedRow) -> list[object]:
     """The values of the columns; one lists the facets, so that an update knows the old ones."""
-    keys = (record.keys[key] for key in table.keys)
-    numbers = (record.numbers[name] for name in table.numbers)
-    return [version, record.order, _json(pairs) if pairs else "[]", *keys, *numbers, record.raw]
+    cells = index_cells(table.collection, record)
+    return [version, record.order, _json(pairs) if pairs else "[]", *cells, record.raw]

@@ -1,6 +1,7 @@
 """The connection of a transaction of SQLite, as its parts share it."""
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
 from svc_core.base import compact
@@ -19,16 +20,26 @@ class SqliteSession:
         self.connection = connection
         self.writes = writes
 
-    async def rows(self, statement: str, *values: object) -> list[Any]:
-        """The rows that a statement with the parameters ?1, ?2 and so on returns.
+    def cursor(self, statement: str, values: Sequence[object]) -> sqlite3.Cursor:
+        """The rows that a statement returns, read one by one.
 
         SQLite has no arrays: a list among the values is passed as JSON, for `json_each`.
         """
-        cells = [_json(cell) if type(cell) is list else cell for cell in values]
-        return self.connection.execute(statement, cells).fetchall()
+        if list in map(type, values):
+            values = [_json(cell) if type(cell) is list else cell for cell in values]
+        return self.connection.execute(statement, values)
+
+    async def rows(self, statement: str, *values: object) -> list[Any]:
+        """The rows that a statement with the parameters ?1, ?2 and so on returns."""
+        return self.cursor(statement, values).fetchall()
 
     fetch = rows
-    """SQLite sees every write at once."""
+    """SQLite sees every write at once, but for those to the text index (`write_texts`)."""
+
+    def write_texts(self) -> None:
+        """Write the pending words of the batch to their text indexes."""
+        if self.writes is not None:
+            self.writes.texts.write()
 
     @property
     def batch(self) -> WriteBatch:

@@ -5,9 +5,10 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack, cast
 
 from svc_core.operation.ports import (
+    SYSTEM,
     Collection,
     CommitListener,
     CrossTenantFilters,
@@ -16,9 +17,8 @@ from svc_core.operation.ports import (
 )
 from svc_http.stores.migration_steps import AppliedStep, MigrationStatus
 from svc_http.stores.sqlite import _migrations as migrations
-from svc_http.stores.sqlite._documents import Tables, declared_table, scan_across
 from svc_http.stores.sqlite._session import SqliteSession
-from svc_http.stores.sqlite._table import build_table
+from svc_http.stores.sqlite._table import Tables, build_table
 from svc_http.stores.sqlite._texts import Texts
 from svc_http.stores.sqlite._threads import UNITS_PER_COMMIT, ReaderThread, WriterThread
 from svc_http.stores.sqlite._traces import Traces
@@ -144,10 +144,8 @@ class SqliteStorage:
         self, collection: Collection[T], *, limit: int, **bounds: Unpack[CrossTenantFilters]
     ) -> tuple[TenantRow[T], ...]:
         """Rows of every tenant with the lowest `(order, tenant, id)` first."""
-        table = declared_table(self._tables, collection)
-        return await self._reads.run(
-            lambda connection: scan_across(connection, table, limit, bounds)
-        )
+        unit: Any = lambda tx: tx.documents.across(collection, limit, bounds)  # noqa: E731
+        return cast(tuple[TenantRow[T], ...], await self.read(SYSTEM, unit))
 
     async def close(self) -> None:
         """Finish the accepted units, then close and unlock the file."""

@@ -3,9 +3,10 @@
 from svc_http.stores import tenancy as scopes
 from svc_http.stores.sqlite._answers import SqliteAnswers
 from svc_http.stores.sqlite._changes import SqliteChanges
-from svc_http.stores.sqlite._documents import SqliteDocuments, Tables
+from svc_http.stores.sqlite._documents import SqliteDocuments
 from svc_http.stores.sqlite._ledger import SqliteLedger
 from svc_http.stores.sqlite._session import SqliteSession
+from svc_http.stores.sqlite._table import Tables
 
 
 class SqliteTransaction:
@@ -18,7 +19,7 @@ class SqliteTransaction:
         self._session = session
         self._tables = tables
         self.tenant = tenant
-        self.documents = SqliteDocuments(session.connection, tables, tenant, session.writes)
+        self.documents = SqliteDocuments(session, tables, tenant)
 
     @property
     def changes(self) -> SqliteChanges:

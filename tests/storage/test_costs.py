@@ -1,0 +1,34 @@
+"""No question about a collection becomes dearer by rows that it does not return."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from svc_core import catalog
+from svc_core.testing.outline_rows import outline_of
+from svc_core.testing.promises.cost_promises import CostLaw
+from svc_core.testing.sync_store import SyncStore
+from tests.backends import NAMES, store_of
+from tests.storage.efforts import lines_run, postgres_pages, sqlite_steps
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def measured(request: pytest.FixtureRequest) -> Iterator[tuple[SyncStore, Callable[..., int]]]:
+    with asyncio.Runner() as runner:
+        sync = SyncStore(store_of(request.param, catalog.COLLECTIONS), runner.run)
+        efforts = {
+            "memory": lines_run,
+            "sqlite": lambda work: sqlite_steps(runner.run(sync.store._open()), work),
+            "postgres": postgres_pages,
+        }
+        yield sync, efforts[request.param]
+        sync.close()
+
+
+@pytest.mark.parametrize("collection", catalog.COLLECTIONS, ids=lambda collection: collection.name)
+def test_rows_that_a_question_does_not_return_make_it_no_dearer(
+    measured: tuple[SyncStore, Callable[..., int]], collection: Any
+) -> None:
+    CostLaw(outline_of(collection)).check(*measured)
