@@ -5,9 +5,9 @@ Any difference between their answers is a failure:
     from svc_core.base import drive
     from svc_core.testing.sample import SAMPLES
     from svc_core.testing.storage_agreement import agreement_machine
-    from svc_http.stores import MemoryStorage
+    from svc_core.testing.model_store import ModelStorage
 
-    stores = {"memory": lambda: MemoryStorage(SAMPLES), "mine": lambda: MemoryStorage(SAMPLES)}
+    stores = {"model": lambda: ModelStorage(SAMPLES), "mine": lambda: ModelStorage(SAMPLES)}
     TestAgreement = agreement_machine(stores, drive.run).TestCase  # or asyncio.Runner().run
 
 The first store is the model with which the others are compared, so it should be the simplest.

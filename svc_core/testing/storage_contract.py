@@ -4,11 +4,11 @@
 
     from svc_core.testing.sample import SAMPLES
     from svc_core.testing.storage_contract import StorageContract
-    from svc_http.stores import MemoryStorage
+    from svc_core.testing.model_store import ModelStorage
 
     class TestMyStore(StorageContract):
         def make_store(self):
-            return MemoryStorage(SAMPLES)  # or a store of your own
+            return ModelStorage(SAMPLES)  # or a store of your own
 
         def run(self, coroutine):
             return asyncio.run(coroutine)

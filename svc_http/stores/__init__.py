@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from svc_http.stores.factory import ThreadedStore as ThreadedStore
     from svc_http.stores.factory import open as open
     from svc_http.stores.factory import open_threaded as open_threaded
-    from svc_http.stores.memory.storage import MemoryStorage as MemoryStorage
+    from svc_http.stores.memory import MemoryStorage as MemoryStorage
     from svc_http.stores.sqlite import SqliteStorage as SqliteStorage
 else:
     globals().update(
@@ -25,7 +25,7 @@ else:
             {
                 "errors": "StoreBusy StoreNewer StoreUnusable",
                 "factory": "ClosableStore ThreadedStore open open_threaded",
-                "memory.storage": "MemoryStorage",
+                "memory": "MemoryStorage",
                 "sqlite": "SqliteStorage",
             },
         )

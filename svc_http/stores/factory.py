@@ -29,7 +29,7 @@ from svc_http import system
 from svc_http.settings import EXAMPLE_DSN, MEMORY, POSTGRES
 from svc_http.settings_text import without_secret
 from svc_http.stores.errors import StoreUnusable
-from svc_http.stores.memory.storage import MemoryStorage
+from svc_http.stores.memory import MemoryStorage
 from svc_http.stores.sqlite import SqliteStorage
 from svc_http.stores.sqlite.work_queue import sqlite_fault_text
 

@@ -28,7 +28,7 @@ from svc_core.operation.ports import SYSTEM, Change, Collection, FeedPosition, T
 from svc_core.operation.reply import Reply
 from svc_core.operation.units import Units
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.stores.memory.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 from tests.core.feeds import document_of, make_document, make_entry, make_source
 
 __all__ = ["make_document", "make_entry", "make_source"]

@@ -31,7 +31,7 @@ from svc_http.run.control.channel import BrokeOff, OperationRefused, Unreachable
 from svc_http.run.control.control_socket import Control
 from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.settings import MEMORY, Settings
-from svc_http.stores.memory.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 
 EIGHT = ["type", "title", "status", "detail", "instance", "code", "requestId", "resolution"]
 

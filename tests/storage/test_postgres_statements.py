@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 
 from svc_core.operation.ports import GeoBox, Position
+from svc_core.operation.ports.selection import criteria_of
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES
 from svc_http.stores.postgres._connection import UNIT_SETTINGS
 from svc_http.stores.postgres._lists import PostgresLists
@@ -17,7 +18,6 @@ from svc_http.stores.postgres._session import number_parameters
 from svc_http.stores.postgres._table import PostgresTable
 from svc_http.stores.relational.list_statements import WHOLE, IndexWalk, ListQuery, whole_walk
 from svc_http.stores.relational.statement_files import named_statements
-from svc_http.stores.selection import criteria_of
 from tests.postgres import PostgresServer
 from tests.storage.efforts import rows_read
 

@@ -12,12 +12,12 @@ import pytest
 
 from svc_core.base import drive
 from svc_core.operation.ports import Collection, Position
+from svc_core.operation.ports.selection import criteria_of
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore
 from svc_http.stores import SqliteStorage
 from svc_http.stores.relational.list_statements import WHOLE, IndexWalk
 from svc_http.stores.relational.statement_files import named_statements
-from svc_http.stores.selection import criteria_of
 from svc_http.stores.sqlite import has_wal_reset_fault, migrate_sqlite
 from svc_http.stores.sqlite._documents import SqliteDocuments
 from svc_http.stores.sqlite._lists import SqliteLists

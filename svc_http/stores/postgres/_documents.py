@@ -10,7 +10,8 @@ from svc_core.operation.ports import (
     StaleVersionError,
     StoredRow,
 )
-from svc_http.stores import tenancy as scopes
+from svc_core.operation.ports import tenancy as scopes
+from svc_core.operation.ports.selection import Criteria
 from svc_http.stores.postgres._lists import PostgresLists
 from svc_http.stores.postgres._session import Session
 from svc_http.stores.postgres._table import (
@@ -21,7 +22,6 @@ from svc_http.stores.postgres._table import (
 )
 from svc_http.stores.relational.documents_reading import RelationalDocuments
 from svc_http.stores.relational.list_statements import WHOLE, IndexWalk
-from svc_http.stores.selection import Criteria
 
 T = TypeVar("T")
 

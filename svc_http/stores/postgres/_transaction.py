@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from svc_http.stores import tenancy as scopes
+from svc_core.operation.ports import tenancy as scopes
 from svc_http.stores.postgres._answers import PostgresAnswers
 from svc_http.stores.postgres._changes import PostgresChanges
 from svc_http.stores.postgres._documents import PostgresDocuments

@@ -14,7 +14,8 @@ from svc_core.operation.ports import (
     StoredRow,
     TenantRow,
 )
-from svc_http.stores import tenancy as scopes
+from svc_core.operation.ports import tenancy as scopes
+from svc_core.operation.ports.selection import Criteria, check_searchable, criteria_of
 from svc_http.stores.relational.list_statements import (
     PROBED_MAX,
     IndexWalk,
@@ -23,7 +24,6 @@ from svc_http.stores.relational.list_statements import (
     whole_walk,
 )
 from svc_http.stores.relational.sessions import TableSession
-from svc_http.stores.selection import Criteria, check_searchable, criteria_of
 
 T = TypeVar("T")
 L = TypeVar("L", bound=ListStatements)

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Final, NamedTuple
 
 from svc_core.operation.ports import NO_NUMBER, Collection, Position
-from svc_http.stores.selection import Criteria, NumberSpan
+from svc_core.operation.ports.selection import Criteria, NumberSpan
 
 PROBED_MAX: Final = 200
 """Counting stops here: enough to tell a rare filter value from a common one."""

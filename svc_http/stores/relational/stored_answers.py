@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from svc_core.base import compact
 from svc_core.contract.answer import Answer
 from svc_core.operation.ports import PURGED_BYTES
-from svc_http.stores import tenancy as scopes
+from svc_core.operation.ports import tenancy as scopes
 from svc_http.stores.microseconds import from_microseconds, to_microseconds
 from svc_http.stores.relational.sessions import TableSession
 

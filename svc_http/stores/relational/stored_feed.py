@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from svc_core.operation.ports import Change, ChangeSlice, FeedPosition
+from svc_core.operation.ports import tenancy as scopes
 from svc_http.stores import change_details
-from svc_http.stores import tenancy as scopes
 from svc_http.stores.microseconds import from_microseconds, to_microseconds
 from svc_http.stores.relational.sessions import TableSession
 

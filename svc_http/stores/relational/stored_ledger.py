@@ -19,7 +19,7 @@ from svc_core.operation.ports import (
     StaleVersionError,
     key_digest,
 )
-from svc_http.stores.ledger_lines import check_append, check_level, check_time, keys_in
+from svc_core.operation.ports.ledger_lines import check_append, check_level, check_time, keys_in
 from svc_http.stores.relational.sessions import TableSession
 
 SEQ_BITS: Final = 40

@@ -12,10 +12,10 @@ from svc_core.operation.ports import (
     StaleVersionError,
     StoredRow,
 )
-from svc_http.stores import tenancy as scopes
+from svc_core.operation.ports import tenancy as scopes
+from svc_core.operation.ports.selection import Criteria
 from svc_http.stores.relational.documents_reading import RelationalDocuments
 from svc_http.stores.relational.list_statements import IndexWalk
-from svc_http.stores.selection import Criteria
 from svc_http.stores.sqlite._lists import SqliteLists
 from svc_http.stores.sqlite._rows import RowState, RowWriter
 from svc_http.stores.sqlite._session import SqliteSession

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, Unpack, cast
 
+from svc_core.base import drive
 from svc_core.operation.ports import (
     SYSTEM,
     Collection,
@@ -27,7 +28,6 @@ from svc_http.stores.sqlite._write_batch import WriteBatch
 from svc_http.stores.sqlite.file_connection import connect_reader, connect_writer
 from svc_http.stores.sqlite.file_lock import FileLock
 from svc_http.stores.sqlite.work_queue import UNITS_WAITING_MAX, WAIT_SECONDS_MAX, WorkQueue
-from svc_http.stores.unit_runner import run_unit
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -159,7 +159,9 @@ class SqliteStorage:
         connection: sqlite3.Connection,
     ) -> R:
         session = SqliteSession(connection, writes)
-        return run_unit(unit, SqliteTransaction(session, self._tables, tenant))
+        coroutine: Any = unit(SqliteTransaction(session, self._tables, tenant))
+        result: R = drive.run(coroutine)
+        return result
 
     def _on_commit(self, names: frozenset[str]) -> None:
         self._version += 1

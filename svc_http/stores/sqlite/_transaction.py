@@ -1,6 +1,6 @@
 """The transaction of one unit of work on a SQLite connection."""
 
-from svc_http.stores import tenancy as scopes
+from svc_core.operation.ports import tenancy as scopes
 from svc_http.stores.sqlite._answers import SqliteAnswers
 from svc_http.stores.sqlite._changes import SqliteChanges
 from svc_http.stores.sqlite._documents import SqliteDocuments

@@ -2,14 +2,14 @@
 
 from svc_core.base import drive
 from svc_core.testing.ledger_kit.machine import LedgerMachine
-from svc_http.stores.memory.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 from tests.sampling import examples
 
 
-class MemoryLedger(LedgerMachine):
+class ModelLedger(LedgerMachine):
     make_store = staticmethod(lambda: MemoryStorage(()))
     run = staticmethod(drive.run)
 
 
-TestMemoryLedger = MemoryLedger.TestCase
-TestMemoryLedger.settings = examples(25, stateful_step_count=15)
+TestModelLedger = ModelLedger.TestCase
+TestModelLedger.settings = examples(25, stateful_step_count=15)

@@ -15,7 +15,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.ports import GeoBox
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_core.testing.sample import NOTES, SAMPLES, Note
-from svc_http.stores.memory.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 
 ROWS = (
     Note("a", "quake fire", 1, weight=3, longitude=179.5, latitude=-17.0),

@@ -19,7 +19,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM, Transaction
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.stores.memory.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 
 R = TypeVar("R")
 LATER = datetime(2999, 1, 1, tzinfo=UTC)

@@ -31,7 +31,7 @@ from svc_core.operation.host import Host, silent
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
 from svc_core.testing.clock import CountingIds, FrozenClock
-from svc_http.stores.memory.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 
 
 @define

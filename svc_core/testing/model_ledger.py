@@ -18,7 +18,12 @@ from svc_core.operation.ports import (
     StaleVersionError,
     key_digest,
 )
-from svc_http.stores.ledger_lines import check_append, check_level, check_time, target_in
+from svc_core.operation.ports.ledger_lines import (
+    check_append,
+    check_level,
+    check_time,
+    target_in,
+)
 
 Undo = Callable[[], object]
 
@@ -39,7 +44,7 @@ class Log:
 
 
 @frozen(eq=False)
-class MemoryLedger:
+class ModelLedger:
     """One transaction's view of a ledger.
 
     `record_undo` receives the reversal of each write before the write. It raises in a reading

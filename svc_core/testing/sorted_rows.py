@@ -10,14 +10,14 @@ from typing import Any
 from attrs import field, frozen
 
 from svc_core.operation.ports import IndexedRow, Position, Slice, StoredRow
-from svc_http.stores.selection import Criteria
+from svc_core.operation.ports.selection import Criteria
 
 FEW_OF = 8
 """One row in so many is few: they are put in order, where a list would walk over all."""
 
 
 @frozen
-class MemoryRow:
+class ModelRow:
     """One document with its index data: keys, facets, numbers and tokens."""
 
     document: StoredRow[Any]
@@ -54,12 +54,12 @@ class SortedRows:
     empty name; `numbers` the rows by each number, the lowest first.
     """
 
-    rows: dict[str, MemoryRow] = field(factory=dict)
+    rows: dict[str, ModelRow] = field(factory=dict)
     sort_keys: list[tuple[int, str]] = field(factory=list)
     holders: dict[tuple[str, str | None], set[str]] = field(factory=lambda: defaultdict(set))
     numbers: dict[str, list[tuple[int, str]]] = field(factory=lambda: defaultdict(list))
 
-    def set(self, id_: str, row: MemoryRow | None) -> None:
+    def set(self, id_: str, row: ModelRow | None) -> None:
         """Store `row` under `id_`, or remove the row of that identifier if `row` is None."""
         old = self.rows.pop(id_, None)
         if old is not None:
@@ -82,7 +82,7 @@ class SortedRows:
         after: Position | None = None,
         *,
         terms: Collection[str] | None = None,
-    ) -> Iterator[MemoryRow]:
+    ) -> Iterator[ModelRow]:
         """The rows that meet the criteria, in descending `(order, id)`, from below `after`; with
         `terms`, those that hold any of these words."""
         rows, keys, start, end = self.rows, self.sort_keys, criteria.start, criteria.end
@@ -106,7 +106,7 @@ class SortedRows:
             if row.matches(criteria) and (terms is None or not row.tokens.isdisjoint(terms)):
                 yield row
 
-    def ranked(self, name: str, after: Position | None) -> Iterator[MemoryRow]:
+    def ranked(self, name: str, after: Position | None) -> Iterator[ModelRow]:
         """All rows by a number, the highest first, from below `after`."""
         ranks = self.numbers[name]
         stop = len(ranks)

@@ -1,19 +1,20 @@
-"""A store in dictionaries: for tests and demonstrations, and the model of the durable backends.
+"""A store in dictionaries: the model of the durable backends.
 
-Rule 1: one lock; a unit of work runs under it from beginning to end and never suspends.
+Rule 1: a unit of work runs under one lock from beginning to end and never suspends.
 Rule 2: every write records its reversal; an exception applies the reversals in reverse order.
-Rule 3: obvious before fast: filters are checked row by row.
+Rule 3: obvious before fast: of the rows that one filter finds, the others are checked row by row.
 """
 
-import threading
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from itertools import count, islice
 from typing import Any, TypeVar, Unpack
 
 from attrs import define, evolve, field, frozen
 
+from svc_core.base import drive
 from svc_core.contract.answer import Answer
 from svc_core.operation.ports import (
     PURGED_BYTES,
@@ -31,11 +32,10 @@ from svc_core.operation.ports import (
     TenantRow,
     Transaction,
 )
-from svc_http.stores import tenancy as scopes
-from svc_http.stores.memory._ledger import Log, MemoryLedger
-from svc_http.stores.selection import check_searchable, criteria_of
-from svc_http.stores.sorted_rows import MemoryRow, SortedRows, slice_of
-from svc_http.stores.unit_runner import run_unit
+from svc_core.operation.ports import tenancy as scopes
+from svc_core.operation.ports.selection import check_searchable, criteria_of
+from svc_core.testing.model_ledger import Log, ModelLedger
+from svc_core.testing.sorted_rows import ModelRow, SortedRows, slice_of
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -89,8 +89,8 @@ class _Unit:
         return _Answers(self)
 
     @property
-    def ledger(self) -> MemoryLedger:
-        return MemoryLedger(self.state.logs[self.tenant], self.record_undo)
+    def ledger(self) -> ModelLedger:
+        return ModelLedger(self.state.logs[self.tenant], self.record_undo)
 
     def beside(self, tenant: str) -> "_Unit":
         scopes.check_beside(is_reading=self.undo is None)
@@ -141,7 +141,7 @@ class _Documents:
         document: StoredRow[T] = StoredRow(id_, version, record.order, record.raw)
         tokens = frozenset((record.search or "").split(" ")) - {""}
         self.unit.record_undo(lambda: rows.set(id_, old), collection.name)
-        rows.set(id_, MemoryRow(document, record, tokens))
+        rows.set(id_, ModelRow(document, record, tokens))
         return document
 
     async def delete(
@@ -207,10 +207,10 @@ class _Documents:
         return _slice(_sort(candidates, after), limit)
 
 
-RankedRow = tuple[Position, MemoryRow]
+RankedRow = tuple[Position, ModelRow]
 
 
-def _position(row: MemoryRow) -> Position:
+def _position(row: ModelRow) -> Position:
     return Position(row.document.order, row.document.id)
 
 
@@ -234,7 +234,7 @@ def _slice(rows: Iterable[RankedRow], limit: int) -> Slice[Any]:
     return Slice(tuple(row.document for _, row in page[:limit]), end)
 
 
-def _current_row(rows: SortedRows, id_: str, expect: int | None) -> MemoryRow | None:
+def _current_row(rows: SortedRows, id_: str, expect: int | None) -> ModelRow | None:
     old = rows.rows.get(id_)
     current = 0 if old is None else old.document.version
     if expect is not None and expect != current:
@@ -321,17 +321,24 @@ class _Answers:
         return len(batch)
 
 
-class MemoryStorage:
-    """A store that lives as long as its process, with the promises of the durable ones.
+class ModelStorage:
+    """The simplest store that keeps all promises, with which the others are compared.
 
-    `epoch` is the epoch of the change feed: pass fresh random bytes if watermarks outlive the
-    process.
+    It lives as long as its process. `epoch` is the epoch of the change feed: pass fresh random
+    bytes if watermarks outlive the process. `lock` is held while a unit runs: pass a real one if
+    several threads use the store.
     """
 
-    def __init__(self, collections: Iterable[Collection[Any]], *, epoch: bytes = bytes(8)) -> None:
+    def __init__(
+        self,
+        collections: Iterable[Collection[Any]],
+        *,
+        epoch: bytes = bytes(8),
+        lock: AbstractContextManager[Any] = nullcontext(),  # noqa: B008 - without state
+    ) -> None:
         self._names = frozenset(collection.name for collection in collections)
         self._state = _StoreState(epoch)
-        self._lock = threading.Lock()
+        self._lock = lock
         self._version = 0
         self._watchers: tuple[CommitListener, ...] = ()
 
@@ -347,7 +354,7 @@ class MemoryStorage:
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit`; it may not write."""
         with self._lock:
-            return run_unit(unit, _Unit(self._state, tenant, self._names, None))
+            return _run(unit, _Unit(self._state, tenant, self._names, None))
 
     async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit`; an exception undoes all of it."""
@@ -355,7 +362,7 @@ class MemoryStorage:
         collections: set[str] = set()
         with self._lock:
             try:
-                result = run_unit(unit, _Unit(self._state, tenant, self._names, undo, collections))
+                result = _run(unit, _Unit(self._state, tenant, self._names, undo, collections))
             except BaseException:
                 for step in reversed(undo):
                     step()
@@ -383,3 +390,10 @@ class MemoryStorage:
 
     async def close(self) -> None:
         """Do nothing: there are no resources to release."""
+
+
+def _run(unit: Callable[[Transaction], Awaitable[R]], tx: Transaction) -> R:
+    """The result of a unit, which may await nothing but its transaction."""
+    coroutine: Any = unit(tx)
+    result: R = drive.run(coroutine)
+    return result

@@ -1,1 +1,0 @@
-"""The in-memory backend: for tests and demonstrations, and the model of the durable backends."""
