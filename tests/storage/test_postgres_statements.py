@@ -17,7 +17,7 @@ from svc_http.stores.postgres._lists import PostgresLists
 from svc_http.stores.postgres._session import number_parameters
 from svc_http.stores.postgres._table import PostgresTable
 from svc_http.stores.relational.list_statements import WHOLE, IndexWalk, ListQuery, whole_walk
-from svc_http.stores.relational.statement_files import named_statements
+from svc_http.stores.statement_files import named_statements
 from tests.postgres import PostgresServer
 from tests.storage.efforts import rows_read
 

@@ -17,12 +17,12 @@ from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore
 from svc_http.stores import SqliteStorage
 from svc_http.stores.relational.list_statements import WHOLE, IndexWalk
-from svc_http.stores.relational.statement_files import named_statements
 from svc_http.stores.sqlite import has_wal_reset_fault, migrate_sqlite
 from svc_http.stores.sqlite._documents import SqliteDocuments
 from svc_http.stores.sqlite._lists import SqliteLists
 from svc_http.stores.sqlite._session import SqliteSession
 from svc_http.stores.sqlite._table import build_table
+from svc_http.stores.statement_files import named_statements
 
 AFTER = Position(5, "x")
 

@@ -18,6 +18,7 @@ from svc_core.operation.ports import CommitListener, Failures, LockedAddress, Po
 from svc_http.stores.counters.circuit import ANSWER_SECONDS, Circuit
 from svc_http.stores.counters.in_process import Coordination
 from svc_http.stores.counters.listener import SignalListener
+from svc_http.stores.statement_files import named_statements
 
 CONNECTIONS_MAX: Final = 4
 """The connections of one process: each counts some thousand requests a second."""
@@ -30,91 +31,9 @@ CHANNEL: Final = "svc_signals"
 FAILURES: Final = (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError)
 """The exceptions that mean that the database does not answer."""
 
-_TABLES: Final = """
-CREATE UNLOGGED TABLE IF NOT EXISTS svc_windows (
-  name text PRIMARY KEY, minute int8 NOT NULL, in_minute int8 NOT NULL, day int8 NOT NULL,
-  in_day int8 NOT NULL
-) WITH (fillfactor = 50);
-CREATE INDEX IF NOT EXISTS svc_windows_day ON svc_windows (day);
-CREATE UNLOGGED TABLE IF NOT EXISTS svc_failures (
-  address text PRIMARY KEY, times timestamptz[] NOT NULL, before timestamptz[] NOT NULL,
-  last timestamptz NOT NULL
-);
-CREATE INDEX IF NOT EXISTS svc_failures_last ON svc_failures (last);
-CREATE UNLOGGED TABLE IF NOT EXISTS svc_leases (
-  name text PRIMARY KEY, holder text NOT NULL, until timestamptz NOT NULL
-);
-"""
-
 _LOCK: Final = 0x737663  # the advisory lock under which the tables are created
 
-# Under READ COMMITTED a row that another request has just changed is read again once it is locked,
-# so the decision rests on the values that are updated. The second is limited to the clock of the
-# server plus a minute: a caller whose clock is far ahead must not advance the windows of all.
-_HIT: Final = """
-WITH asked AS (
-  SELECT * FROM unnest($1::text[], $2::int8[], $3::int8[]) AS a (name, per_minute, per_day)
-), clock AS (
-  SELECT least($4::int8, extract(epoch FROM clock_timestamp())::int8 + 60) AS second
-), held AS MATERIALIZED (
-  SELECT * FROM svc_windows WHERE name = ANY ($1) ORDER BY name FOR UPDATE
-), turned AS MATERIALIZED (
-  SELECT name, greatest(minute, second / 60) AS minute, greatest(day, second / 86400) AS day,
-    CASE WHEN minute < second / 60 THEN 0 ELSE in_minute END AS in_minute,
-    CASE WHEN day < second / 86400 THEN 0 ELSE in_day END AS in_day
-  FROM held, clock
-), decision AS (
-  SELECT (count(*) = cardinality($1)
-    AND bool_and(in_minute < per_minute AND in_day < per_day))::int AS fits
-  FROM turned JOIN asked USING (name)
-), kept AS (
-  UPDATE svc_windows AS w SET minute = t.minute, in_minute = t.in_minute + fits,
-    day = t.day, in_day = t.in_day + fits
-  FROM turned AS t, decision
-  WHERE w.name = t.name AND (fits = 1 OR w.minute < t.minute OR w.day < t.day)
-)
-SELECT minute, day, in_minute, in_day FROM turned ORDER BY array_position($1, name)
-"""
-
-_OPEN: Final = """
-WITH clock AS (
-  SELECT least($2::int8, extract(epoch FROM clock_timestamp())::int8) / 86400 AS day
-), old AS (
-  DELETE FROM svc_windows WHERE name IN (
-    SELECT name FROM svc_windows WHERE day < (SELECT day FROM clock) - 1
-    ORDER BY day LIMIT 10 FOR UPDATE SKIP LOCKED)
-)
-INSERT INTO svc_windows (name, minute, in_minute, day, in_day)
-SELECT name, 0, 0, day, 0 FROM unnest($1::text[]) AS a (name), clock ORDER BY name
-ON CONFLICT DO NOTHING
-"""
-
-# The former times are stored beside the present ones, because RETURNING can return only the new
-# values of a row.
-_RECORD: Final = """
-WITH old AS (
-  DELETE FROM svc_failures WHERE address IN (
-    SELECT address FROM svc_failures WHERE last <= $2::timestamptz - $4::interval
-    AND address <> $1 ORDER BY last LIMIT 2 FOR UPDATE SKIP LOCKED)
-)
-INSERT INTO svc_failures AS f (address, times, before, last)
-VALUES ($1, ARRAY[$2::timestamptz], '{}', $2)
-ON CONFLICT (address) DO UPDATE SET before = f.times, last = $2, times = CASE
-  WHEN cardinality(f.times) = $3 AND f.times[1] + $4 > $2 THEN f.times
-  ELSE (SELECT array_agg(t ORDER BY t)
-    FROM (SELECT t FROM unnest(f.times || $2) AS t ORDER BY t DESC LIMIT $3) AS newest)
-END
-RETURNING before AS times
-"""
-
-_CLEAR: Final = "DELETE FROM svc_failures WHERE $1::text IS NULL OR address = $1 RETURNING 1"
-
-_TAKE: Final = """
-INSERT INTO svc_leases AS l (name, holder, until) VALUES ($1, $2, clock_timestamp() + $3::interval)
-ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
-WHERE l.holder = $2 OR l.until <= clock_timestamp()
-RETURNING true
-"""
+_SQL: Final = named_statements(__package__, "coordination.sql")
 
 
 async def _no_reset(_: Any) -> None:
@@ -140,10 +59,10 @@ class PostgresCoordination:
         names = [f"{pool.name}:{pool.subject}" for pool in pools[::2]]
         limits = [pool.limit for pool in pools]
         values = names, limits[::2], limits[1::2], second
-        rows = await self._fetch(_HIT, *values)
+        rows = await self._fetch(_SQL["hit"], *values)
         while len(rows) < len(names):  # the first request of a subject
-            await self._fetch(_OPEN, names, second)
-            rows = await self._fetch(_HIT, *values)
+            await self._fetch(_SQL["open_windows"], names, second)
+            rows = await self._fetch(_SQL["hit"], *values)
         used = tuple([count for row in rows for count in (row["in_minute"], row["in_day"])])
         return PoolUsage(used, max(row["minute"] for row in rows), max(row["day"] for row in rows))
 
@@ -151,42 +70,38 @@ class PostgresCoordination:
 
     async def failures(self, address: str) -> Failures:
         """The failures of one address."""
-        return _times(
-            await self._fetch("SELECT times FROM svc_failures WHERE address = $1", address)
-        )
+        return _times(await self._fetch(_SQL["failures"], address))
 
     async def record(self, address: str, now: datetime) -> Failures:
         """Count one unknown key; the failures before it."""
         bounds = lockout.ATTEMPTS_MAX, lockout.WINDOW
-        return _times(await self._fetch(_RECORD, address, now, *bounds))
+        return _times(await self._fetch(_SQL["record"], address, now, *bounds))
 
     async def locked(self, now: datetime) -> tuple[LockedAddress, ...]:
         """The addresses that are locked at `now`."""
-        recent = "SELECT address, times FROM svc_failures WHERE last > $1"
-        rows = await self._fetch(recent, now - lockout.WINDOW)
+        rows = await self._fetch(_SQL["locked"], now - lockout.WINDOW)
         return lockout.locked_addresses({row["address"]: tuple(row["times"]) for row in rows}, now)
 
     async def clear(self, address: str | None) -> int:
         """Forget the failures of one address, or of all."""
-        return len(await self._fetch(_CLEAR, address))
+        return len(await self._fetch(_SQL["clear"], address))
 
     # -- leases --------------------------------------------------------------------------------
 
     async def take(self, name: str, holder: str, seconds: float) -> bool:
         """Take or extend the lease of a name; see the port."""
-        return bool(await self._fetch(_TAKE, name, holder, timedelta(seconds=seconds)))
+        return bool(await self._fetch(_SQL["take"], name, holder, timedelta(seconds=seconds)))
 
     async def release(self, name: str, holder: str) -> None:
         """End the lease of a name; see the port."""
-        statement = "DELETE FROM svc_leases WHERE name = $1 AND holder = $2"
-        await self._fetch(statement, name, holder)
+        await self._fetch(_SQL["release"], name, holder)
 
     # -- signals -------------------------------------------------------------------------------
 
     async def tell(self, names: frozenset[str]) -> None:
         """Signal to every process."""
         news = ",".join(sorted(names))
-        await self._fetch("SELECT pg_notify($1, $2)", CHANNEL, news, circuit=self._signal_circuit)
+        await self._fetch(_SQL["tell"], CHANNEL, news, circuit=self._signal_circuit)
 
     async def hear(self, listener: CommitListener) -> None:
         """Call `listener` for every signal from now on."""
@@ -249,7 +164,7 @@ async def _create_tables(pool: Any) -> None:
         await connection.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
         # A role without the right to create tables can use those that another role has created.
         if await connection.fetchval("SELECT to_regclass('svc_leases') IS NULL"):
-            await connection.execute(_TABLES)
+            await connection.execute(_SQL["tables"])
 
 
 def _times(rows: Sequence[Any]) -> Failures:

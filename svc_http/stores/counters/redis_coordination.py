@@ -11,6 +11,7 @@ import asyncio
 import struct
 from collections.abc import Awaitable, Sequence
 from datetime import UTC, datetime, timedelta
+from hashlib import sha1
 from typing import Any, Final, NamedTuple
 
 from redis.asyncio import Redis
@@ -31,7 +32,7 @@ from svc_core.operation.ports import (
 from svc_http.stores.counters.circuit import ANSWER_SECONDS, Circuit
 from svc_http.stores.counters.in_process import Coordination
 from svc_http.stores.counters.listener import SignalListener
-from svc_http.stores.counters.scripts import HIT, RECORD, RELEASE, SCRIPTS, TAKE, Script
+from svc_http.stores.statement_files import named_statements
 
 BATCH_MAX: Final = 32
 BATCHES_MAX: Final = 2
@@ -40,6 +41,12 @@ encoded or decoded here."""
 
 CHANNEL: Final = "svc:signals"
 LOCKOUTS: Final = ("svc:{lockouts}:failures", "svc:{lockouts}:recent")
+
+_SCRIPTS: Final = named_statements(__package__, "scripts.lua")
+_DIGESTS: Final = {
+    name: sha1(text.encode(), usedforsecurity=False).hexdigest() for name, text in _SCRIPTS.items()
+}
+"""The names of the scripts by which a server that has loaded them can run them."""
 
 FAILURES: Final = (RedisError, OSError, TimeoutError)
 """The exceptions that mean that the server does not answer."""
@@ -78,7 +85,7 @@ class RedisCoordination:
         account = pools[-1].subject
         keys = [f"svc:{{{account}}}:{pool.name}:{pool.subject}" for pool in pools[::2]]
         limits = struct.pack(f">I{len(pools)}Q", second, *[pool.limit for pool in pools])
-        counts = await self._run(HIT, keys, limits)
+        counts = await self._run("hit", keys, limits)
         minute, day, *used = struct.unpack(f">{len(pools) + 2}I", counts)
         return PoolUsage(tuple(used), minute, day)
 
@@ -93,7 +100,7 @@ class RedisCoordination:
         span = lockout.WINDOW // _MICROSECOND
         bounds = (lockout.ATTEMPTS_MAX, span, lockout.ADDRESSES_MAX)
         at = (now - _EPOCH) // _MICROSECOND
-        return _times(await self._run(RECORD, LOCKOUTS, address, at, *bounds))
+        return _times(await self._run("record", LOCKOUTS, address, at, *bounds))
 
     async def locked(self, now: datetime) -> tuple[LockedAddress, ...]:
         """The addresses that are locked at `now`."""
@@ -113,12 +120,12 @@ class RedisCoordination:
 
     async def take(self, name: str, holder: str, seconds: float) -> bool:
         """Take or extend the lease of a name; see the port."""
-        reply = await self._run(TAKE, (f"svc:lease:{name}",), holder, max(int(seconds * 1000), 1))
+        reply = await self._run("take", (f"svc:lease:{name}",), holder, max(int(seconds * 1000), 1))
         return bool(reply)
 
     async def release(self, name: str, holder: str) -> None:
         """End the lease of a name; see the port."""
-        await self._run(RELEASE, (f"svc:lease:{name}",), holder)
+        await self._run("release", (f"svc:lease:{name}",), holder)
 
     # -- signals -------------------------------------------------------------------------------
 
@@ -150,8 +157,8 @@ class RedisCoordination:
 
     # -- calls ---------------------------------------------------------------------------------
 
-    def _run(self, script: Script, keys: Sequence[str], *values: Any) -> Awaitable[Any]:
-        return self._call("EVALSHA", script.sha, len(keys), *keys, *values)
+    def _run(self, script: str, keys: Sequence[str], *values: Any) -> Awaitable[Any]:
+        return self._call("EVALSHA", _DIGESTS[script], len(keys), *keys, *values)
 
     def _call(self, *command: Any) -> Awaitable[Any]:
         """The answer of the server, to be awaited.
@@ -201,7 +208,7 @@ class RedisCoordination:
             answers = await self._answers(link, [call.command for call in calls])
             unknown = [n for n, reply in enumerate(answers) if isinstance(reply, NoScriptError)]
             if unknown:  # the server was replaced or restarted
-                await self._answers(link, [("SCRIPT", "LOAD", script.text) for script in SCRIPTS])
+                await self._answers(link, [("SCRIPT", "LOAD", text) for text in _SCRIPTS.values()])
                 again = await self._answers(link, [calls[n].command for n in unknown])
                 for n, answer in zip(unknown, again, strict=True):
                     answers[n] = answer

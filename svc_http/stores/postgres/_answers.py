@@ -2,8 +2,8 @@
 
 from svc_core.contract.answer import Answer
 from svc_http.stores.postgres._session import Session, Statement
-from svc_http.stores.relational.statement_files import named_statements
 from svc_http.stores.relational.stored_answers import RelationalAnswers, answer_row
+from svc_http.stores.statement_files import named_statements
 
 
 class PostgresAnswers(RelationalAnswers):

@@ -44,8 +44,8 @@ from typing import Any
 
 from svc_core.base import compact
 from svc_http.stores.postgres._session import Session, Statement
-from svc_http.stores.relational.statement_files import named_statements
 from svc_http.stores.relational.stored_feed import RelationalFeed
+from svc_http.stores.statement_files import named_statements
 
 _json = compact.compact_encoder(ascii_only=True)
 

@@ -16,8 +16,8 @@ from svc_core.operation.ports import (
     key_digest,
 )
 from svc_http.stores.postgres._session import Session, Statement
-from svc_http.stores.relational.statement_files import named_statements
 from svc_http.stores.relational.stored_ledger import RelationalLedger, keys_text
+from svc_http.stores.statement_files import named_statements
 
 _SQL = named_statements(__package__, "ledger.sql")
 

@@ -20,7 +20,7 @@ from svc_http.stores.migration_steps import FORMAT, AppliedStep, MigrationStatus
 from svc_http.stores.postgres import _backfill as filling
 from svc_http.stores.postgres import _table as tables
 from svc_http.stores.postgres._table import PostgresTable, Shape
-from svc_http.stores.relational.statement_files import named_statements
+from svc_http.stores.statement_files import named_statements
 
 _LOCK = 0x737663  # "svc"
 LOOK_SECONDS = 0.1

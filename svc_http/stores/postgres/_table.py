@@ -17,7 +17,7 @@ from typing import Any
 
 from svc_core.operation.ports import NO_NUMBER, Collection, IndexedRow
 from svc_http.stores.relational.filter_columns import declared_columns, facet_pairs, index_cells
-from svc_http.stores.relational.statement_files import named_statements
+from svc_http.stores.statement_files import named_statements
 
 TEXT = 'text COLLATE "C"'
 _TYPES = {"k": TEXT, "n": f"bigint NOT NULL DEFAULT {NO_NUMBER}", "t": 'text[] COLLATE "C"'}

@@ -1,9 +1,9 @@
 """Stores the answers of idempotent requests in SQLite."""
 
 from svc_core.contract.answer import Answer
-from svc_http.stores.relational.statement_files import named_statements
 from svc_http.stores.relational.stored_answers import RelationalAnswers, answer_row
 from svc_http.stores.sqlite._session import SqliteSession
+from svc_http.stores.statement_files import named_statements
 
 
 class SqliteAnswers(RelationalAnswers):

@@ -4,9 +4,9 @@ which they become visible."""
 from collections.abc import Sequence
 from typing import Any
 
-from svc_http.stores.relational.statement_files import named_statements
 from svc_http.stores.relational.stored_feed import RelationalFeed
 from svc_http.stores.sqlite._session import SqliteSession
+from svc_http.stores.statement_files import named_statements
 
 
 class SqliteChanges(RelationalFeed):

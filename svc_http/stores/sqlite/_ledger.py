@@ -20,7 +20,6 @@ from svc_core.operation.ports import (
     SealedLine,
     key_digest,
 )
-from svc_http.stores.relational.statement_files import named_statements
 from svc_http.stores.relational.stored_ledger import (
     SEQ_BITS,
     RelationalLedger,
@@ -28,6 +27,7 @@ from svc_http.stores.relational.stored_ledger import (
     ledger_end,
 )
 from svc_http.stores.sqlite._session import SqliteSession
+from svc_http.stores.statement_files import named_statements
 
 _SQL = named_statements(__package__, "ledger.sql")
 

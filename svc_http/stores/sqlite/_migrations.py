@@ -15,9 +15,9 @@ from attrs import asdict, frozen
 
 from svc_core.operation.ports import Collection
 from svc_http.stores.migration_steps import FORMAT, AppliedStep, MigrationStatus, check_known
-from svc_http.stores.relational.statement_files import named_statements, one_line
 from svc_http.stores.sqlite._rows import reindex
 from svc_http.stores.sqlite._table import SqliteTable, build_table
+from svc_http.stores.statement_files import named_statements, one_line
 
 _SQL = named_statements(__package__, "schema.sql")
 _NUMBERS = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, step TEXT)"

@@ -13,7 +13,7 @@ from typing import Any
 
 from svc_core.operation.ports import NO_NUMBER, Collection
 from svc_http.stores.relational.filter_columns import declared_columns
-from svc_http.stores.relational.statement_files import named_statements, one_line
+from svc_http.stores.statement_files import named_statements, one_line
 
 # The core prepares the tokens, so the text index must not split them again: the ASCII tokenizer
 # treats every character beyond ASCII as part of a token, and this option adds all punctuation.

@@ -1,27 +1,6 @@
-"""Lua scripts that a Redis or Valkey server executes atomically.
-
-Lua numbers are 64-bit floats, which represent microseconds since 1970 exactly until 2255.
-"""
-
-from hashlib import sha1
-from typing import Final
-
-from attrs import field, frozen
-
-
-@frozen
-class Script:
-    """A script and its SHA-1 digest, by which a server that has loaded it can run it."""
-
-    text: str
-    sha: str = field(init=False)
-
-    @sha.default
-    def _sha(self) -> str:
-        return sha1(self.text.encode(), usedforsecurity=False).hexdigest()
-
-
-HIT: Final = Script("""
+-- Scripts that a Redis or Valkey server executes atomically. Lua numbers are 64-bit floats, which
+-- represent microseconds since 1970 exactly until 2255.
+-- hit
 -- KEYS: a window per subject. ARGV: the second, then a limit per minute and per day for each.
 -- A window is the numbers of its minute and its day and what was counted in them.
 local second, at = struct.unpack('>I4', ARGV[1])
@@ -52,9 +31,7 @@ if fits or turned then
   end
 end
 return struct.pack('>I4I4', latest_minute, latest_day) .. told
-""")
-
-RECORD: Final = Script("""
+-- record
 -- KEYS: the failures of each address, the addresses by their last one. ARGV: the address, now, the
 -- most failures that are kept, how long they count, the most addresses; times in microseconds.
 local address, now, most, span = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -75,17 +52,10 @@ for _, one in ipairs(old) do
   redis.call('HDEL', KEYS[1], one)
 end
 return before
-""")
-
-TAKE: Final = Script("""
+-- take
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 return 1
-""")
-
-RELEASE: Final = Script("""
+-- release
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
-""")
-
-SCRIPTS: Final = (HIT, RECORD, TAKE, RELEASE)

@@ -1,11 +1,11 @@
-"""Reads the statements of a store from the SQL files beside its modules."""
+"""Reads the statements of a store, or scripts, from the files beside its modules."""
 
 import re
 from importlib.resources import files
 
 
 def named_statements(package: str, file: str) -> dict[str, str]:
-    """The statements of a SQL file in a package, by the line `-- name` before each."""
+    """The statements of a SQL or Lua file in a package, by the line `-- name` before each."""
     text = files(package).joinpath(file).read_text("utf-8")
     _, *parts = re.split(r"^-- (\w+)\n", text, flags=re.MULTILINE)
     return dict(zip(parts[::2], parts[1::2], strict=True))
