@@ -32,6 +32,7 @@ from svc_core.testing.clock import START
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sync_store import a_change
 from svc_http.stores import SqliteStorage
+from svc_http.stores.sqlite import SqliteLimits
 from svc_http.system import SystemIds
 
 CLIENTS = 64
@@ -157,7 +158,7 @@ async def compare(kind: Kind, folder: Path, sizes: dict[int, int], turns: int) -
             folder / f"{kind.name}-{size}.db",
             kind.collections,
             epoch=bytes(8),
-            units_per_commit=size,
+            limits=SqliteLimits(units_per_commit=size),
         )
         for size in sizes
     }

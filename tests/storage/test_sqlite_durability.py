@@ -24,6 +24,7 @@ from svc_core.testing.clock import START
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore, a_change
 from svc_http.stores import SqliteStorage, StoreBusy
+from svc_http.stores.sqlite import SqliteLimits
 from svc_http.stores.sqlite._threads import UNITS_PER_SNAPSHOT
 from tests.nursery import DEVNULL, program
 
@@ -51,7 +52,7 @@ def runner() -> Iterator[asyncio.Runner]:
 
 @contextmanager
 def open_store(runner: asyncio.Runner, path: Path, **how: Any) -> Iterator[SqliteStorage]:
-    store = SqliteStorage.open(path, SAMPLES, epoch=EPOCH, **how)
+    store = SqliteStorage.open(path, SAMPLES, epoch=EPOCH, limits=SqliteLimits(**how))
     try:
         yield store
     finally:
@@ -64,6 +65,7 @@ WRITER = """
 import asyncio, sys
 from svc_core.testing.sample import SAMPLES
 from svc_http.stores import SqliteStorage
+from svc_http.stores.sqlite import SqliteLimits
 {create}
 
 async def main():

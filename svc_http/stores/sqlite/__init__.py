@@ -2,6 +2,7 @@
 
 from svc_http.stores.migration_steps import AppliedStep, MigrationStatus
 from svc_http.stores.sqlite._storage import (
+    SqliteLimits,
     SqliteStorage,
     migrate_sqlite,
     renew_sqlite_epoch,
@@ -12,6 +13,7 @@ from svc_http.stores.sqlite.file_connection import has_wal_reset_fault
 __all__ = [
     "AppliedStep",
     "MigrationStatus",
+    "SqliteLimits",
     "SqliteStorage",
     "has_wal_reset_fault",
     "migrate_sqlite",

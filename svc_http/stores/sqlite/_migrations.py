@@ -11,8 +11,6 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any, Final
 
-from attrs import asdict, frozen
-
 from svc_core.operation.ports import Collection
 from svc_http.stores.migration_steps import FORMAT, AppliedStep, MigrationStatus, check_known
 from svc_http.stores.sqlite._rows import reindex
@@ -31,30 +29,25 @@ _FIXED_STEPS: Final = {
     "details of changes": "details",
 }
 """The steps for the tables that every file has, with the names of their statements."""
-_ADDING: Final = {
-    "pair": ("index_pair",),
-    "key": ("add_key", "index_key"),
-    "number": ("add_number", "index_number"),
-}
 _DROPPING: Final = {
-    "pair": ("drop_pair",),
-    "key": ("drop_index", "drop_key"),
-    "number": ("drop_index", "drop_number"),
+    "pairs": ("drop_pair",),
+    "keys": ("drop_index", "drop_key"),
+    "numbers": ("drop_index", "drop_number"),
 }
-"""The statements that add and drop a filter, or the index of a pair, of each kind."""
+_ADDING: Final = {
+    "numbers": ("add_number", "index_number"),
+    "keys": ("add_key", "index_key"),
+    "pairs": ("index_pair",),
+}
+"""The statements that drop and add a filter, or the index of a pair, in the order of the kinds."""
 _FORMER_STEPS: Final = ("outbox",)
 """Steps of earlier versions that this version reverts."""
 
 
-@frozen
-class _Shape:
-    """The declaration that the tables of a collection were last migrated to."""
+_Shape = dict[str, Any]
+"""The declaration that the tables of a collection were last migrated to: names by their kinds."""
 
-    keys: tuple[str, ...] = ()
-    facets: tuple[str, ...] = ()
-    search: bool = False
-    numbers: tuple[str, ...] = ()
-    pairs: tuple[str, ...] = ()
+_NO_SHAPE: Final[_Shape] = {"keys": [], "facets": [], "search": False, "numbers": [], "pairs": []}
 
 
 def status_of(
@@ -129,7 +122,7 @@ def _apply_declared(connection: sqlite3.Connection, collections: Iterable[Collec
             _reshape(connection, build_table(collection), old, new)
             connection.execute(
                 "INSERT OR REPLACE INTO shapes VALUES (?, ?)",
-                (collection.name, json.dumps(asdict(new))),
+                (collection.name, json.dumps(new)),
             )
             _number(connection, _step(collection, old))
 
@@ -138,22 +131,15 @@ def _reshape(
     connection: sqlite3.Connection, table: SqliteTable, old: _Shape | None, new: _Shape
 ) -> None:
     steps = table.create_tables() if old is None else []
-    was = old or _Shape()
-    kinds = (
-        ("pair", was.pairs, new.pairs),
-        ("key", was.keys, new.keys),
-        ("number", was.numbers, new.numbers),
-    )
-    for kind, before, after in kinds:
-        for name in before:
-            if name not in after:
-                steps += [table.statement(step, name) for step in _DROPPING[kind]]
-    for kind, before, after in reversed(kinds):
-        for name in after:
-            if name not in before:
-                steps += [table.statement(step, name) for step in _ADDING[kind]]
-    steps += [table.statement("drop_texts")] * was.search
-    steps += [table.statement("create_texts")] * new.search
+    was = old or _NO_SHAPE
+    for kind, kinds in _DROPPING.items():
+        gone = [name for name in was[kind] if name not in new[kind]]
+        steps += [table.statement(step, name) for name in gone for step in kinds]
+    for kind, kinds in _ADDING.items():
+        fresh = [name for name in new[kind] if name not in was[kind]]
+        steps += [table.statement(step, name) for name in fresh for step in kinds]
+    steps += [table.statement("drop_texts")] * was["search"]
+    steps += [table.statement("create_texts")] * new["search"]
     for step in steps:
         connection.execute(step)
     if old is not None:
@@ -180,13 +166,7 @@ def _shapes(connection: sqlite3.Connection) -> dict[str, _Shape]:
     if not _has(connection, "shapes"):
         return {}
     rows = connection.execute("SELECT collection, shape FROM shapes")
-    return {name: _read_shape(json.loads(text)) for name, text in rows}
-
-
-def _read_shape(members: dict[str, Any]) -> _Shape:
-    names = (tuple(members["keys"]), tuple(members["facets"]))
-    rest = (tuple(members.get(name, ())) for name in ("numbers", "pairs"))
-    return _Shape(*names, members["search"], *rest)
+    return {name: _NO_SHAPE | json.loads(text) for name, text in rows}
 
 
 def _has(connection: sqlite3.Connection, name: str) -> bool:
@@ -195,27 +175,27 @@ def _has(connection: sqlite3.Connection, name: str) -> bool:
 
 
 def _shape(collection: Collection[Any]) -> _Shape:
-    return _Shape(
-        tuple(sorted(collection.keys)),
-        tuple(sorted(collection.facets)),
-        collection.search is not None,
-        tuple(sorted(collection.number_names)),
-        tuple(
-            f"{key} {number}"
-            for key, numbers in collection.rankings.items()
-            for number in numbers
-            if key in collection.keys and number in collection.numbers
-        ),
-    )
+    pairs = [
+        f"{key} {number}"
+        for key, numbers in collection.rankings.items()
+        for number in numbers
+        if key in collection.keys and number in collection.numbers
+    ]
+    return {
+        "keys": sorted(collection.keys),
+        "facets": sorted(collection.facets),
+        "search": collection.search is not None,
+        "numbers": sorted(collection.number_names),
+        "pairs": pairs,
+    }
 
 
 def _step(collection: Collection[Any], old: _Shape | None) -> str:
     if old is None:
         return f"collection {collection.name}"
     new = _shape(collection)
-    before, after = ({*old.keys, *old.facets, *old.numbers}, {*new.keys, *new.facets, *new.numbers})
-    words = [f"+{name}" for name in sorted(after - before)] + [
-        f"-{name}" for name in sorted(before - after)
-    ]
-    words += ["text index"] if old.search != new.search else []
+    before, after = ({*at["keys"], *at["facets"], *at["numbers"]} for at in (old, new))
+    words = [f"+{name}" for name in sorted(after - before)]
+    words += [f"-{name}" for name in sorted(before - after)]
+    words += ["text index"] if old["search"] != new["search"] else []
     return f"collection {collection.name}: {' '.join(words) or 'filters rearranged'}"

@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, Unpack, cast
+from typing import Any, NamedTuple, TypeVar, Unpack, cast
 
 from svc_core.base import drive
 from svc_core.operation.ports import (
@@ -36,6 +36,15 @@ READERS = 2
 """One more than reading rows needs, so that a text search does not delay a page."""
 
 
+class SqliteLimits(NamedTuple):
+    """The readers and the lengths and waits of the queues of a store."""
+
+    readers: int = READERS
+    units_waiting: int = UNITS_WAITING_MAX
+    wait_seconds: float = WAIT_SECONDS_MAX
+    units_per_commit: int = UNITS_PER_COMMIT
+
+
 class SqliteStorage:
     """A durable store, opened by `open` and released by `close`.
 
@@ -49,24 +58,20 @@ class SqliteStorage:
         lock: FileLock,
         connection: sqlite3.Connection,
         tables: Tables,
-        *,
-        readers: int,
-        units_waiting: int,
-        wait_seconds: float,
-        units_per_commit: int,
+        limits: SqliteLimits,
     ) -> None:
         self._lock = lock
         self._tables = tables
         self._version = 0
         self._watchers: tuple[CommitListener, ...] = ()
         self._batch = WriteBatch(Texts(connection), Traces(connection), set())
-        self._writes = WorkQueue(units_waiting, wait_seconds)
-        self._reads = WorkQueue(units_waiting, wait_seconds)
+        self._writes = WorkQueue(limits.units_waiting, limits.wait_seconds)
+        self._reads = WorkQueue(limits.units_waiting, limits.wait_seconds)
         self._writer = WriterThread(
-            connection, self._batch, self._writes, self._on_commit, units_per_commit
+            connection, self._batch, self._writes, self._on_commit, limits.units_per_commit
         )
         self._readers = tuple(
-            ReaderThread(connect_reader(path), self._reads) for _ in range(readers)
+            ReaderThread(connect_reader(path), self._reads) for _ in range(limits.readers)
         )
 
     @classmethod
@@ -76,10 +81,7 @@ class SqliteStorage:
         collections: Iterable[Collection[Any]],
         *,
         epoch: bytes,
-        readers: int = READERS,
-        units_waiting: int = UNITS_WAITING_MAX,
-        wait_seconds: float = WAIT_SECONDS_MAX,
-        units_per_commit: int = UNITS_PER_COMMIT,
+        limits: SqliteLimits = SqliteLimits(),  # noqa: B008 - a frozen value
     ) -> "SqliteStorage":
         """Lock the file, create or migrate it if necessary, and start the threads.
 
@@ -99,16 +101,8 @@ class SqliteStorage:
                 connection.close()
             lock.release()
             raise
-        return cls(
-            path,
-            lock,
-            connection,
-            {collection.name: build_table(collection) for collection in declarations},
-            readers=readers,
-            units_waiting=units_waiting,
-            wait_seconds=wait_seconds,
-            units_per_commit=units_per_commit,
-        )
+        tables = {collection.name: build_table(collection) for collection in declarations}
+        return cls(path, lock, connection, tables, limits)
 
     @property
     def version(self) -> int:
