@@ -70,55 +70,6 @@ def plan_of(dsn: str, query: ListQuery) -> str:
     return plan(dsn, number_parameters(query.text))
 
 
-@pytest.mark.parametrize(
-    ("driver", "extras", "start", "after"),
-    list(product((None, "status", "topic"), (False, True), (None, 1), (None, AFTER))),
-)
-def test_every_listing_walks_an_index_that_ends_in_the_sort_key(
-    dsn: str, driver: str | None, extras: bool, start: int | None, after: Position | None
-) -> None:
-    filters = {"author": ("x", "y")} if extras else {}
-    filters |= {} if driver is None else {driver: ("t",)}
-    query = lists(where=filters, start=start)
-    plan_text = plan_of(dsn, query.page(walk_of(query, driver), None, after, 9))
-    index = {None: "i_c_sample_notes", "topic": "i_f_sample_notes"}.get(
-        driver, "i_c_sample_notes_k_status"
-    )
-    assert f"using {index} on" in plan_text
-    assert "Sort" not in plan_text
-    # A bound that is looked at row by row would make the last page dearer than the first.
-    scan = plan_text.partition(f"using {index} on")[2].partition("Index Cond:")[2].splitlines()[0]
-    assert (start is None and after is None) or "ord" in scan
-
-
-@pytest.mark.parametrize("ranges", [{}, {"weight": (1, 5)}])
-def test_a_listing_by_a_number_walks_the_index_of_that_number(
-    dsn: str, ranges: dict[str, tuple[int, int]]
-) -> None:
-    query = lists(where={"topic": ("t",)}, ranges=ranges)
-    plan_text = plan_of(dsn, query.page(walk_of(query, "weight", "weight"), "weight", AFTER, 9))
-    assert "using i_c_sample_notes_n_weight on" in plan_text
-    assert "Sort" not in plan_text
-
-
-def test_a_rare_filter_is_walked_where_the_list_has_another_order(dsn: str) -> None:
-    rare = lists(where={"status": ("open",)})
-    page = rare.page(walk_of(rare, "status", "weight"), "weight", None, 9)
-    assert "i_c_sample_notes_k_status" in plan_of(dsn, page)
-    near = lists(ranges={"weight": (1, 5)})
-    page = near.page(walk_of(near, "weight"), None, AFTER, 9)
-    assert "i_c_sample_notes_n_weight" in plan_of(dsn, page)
-
-
-def test_each_value_of_a_filter_has_a_walk_of_its_own(dsn: str) -> None:
-    for driver in ("status", "topic"):
-        query = lists(where={driver: ("a", "b")})
-        plan_text = plan_of(dsn, query.page(walk_of(query, driver), None, AFTER, 9))
-        inner = plan_text.partition("Nested Loop")[2]
-        assert "Limit" in inner
-        assert "Sort" not in inner.partition("Function Scan")[0]
-
-
 def test_rows_are_found_by_index(dsn: str) -> None:
     for table in (PostgresTable(NOTES), PostgresTable(NOTICES)):
         for statement in (table.get, table.get_many, table.version, table.update, table.remove):

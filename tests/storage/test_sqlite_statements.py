@@ -51,50 +51,6 @@ def plan(connection: sqlite3.Connection, statement: str) -> str:
     return "; ".join(row[3] for row in rows)
 
 
-@pytest.mark.parametrize(
-    ("driver", "authors", "start", "upper"),
-    list(product((None, "status", "topic"), (0, 1, 3), (None, 2), (None, "end", "after"))),
-)
-def test_every_listing_walks_an_index_that_ends_in_the_sort_key(
-    connection: sqlite3.Connection,
-    driver: str | None,
-    authors: int,
-    start: int | None,
-    upper: str | None,
-) -> None:
-    where = {"author": tuple("xyz"[:authors])} if authors else {}
-    query = lists(where=where, start=start, end=9 if upper == "end" else None)
-    after = AFTER if upper == "after" else None
-    page = query.walk_page(walk_of(driver, ("t",)), None, after, 9)
-    plan_text = plan(connection, page.text)
-    assert not re.search(r"SCAN [cfg]\b", plan_text)
-    assert "TEMP B-TREE" not in plan_text
-    # A bound that is looked at row by row would make the last page dearer than the first.
-    assert (upper, start) == (None, None) or re.search(r"ord[<>]|\(ord,id\)<", plan_text)
-
-
-@pytest.mark.parametrize("choice", [(), (1, 5)])
-def test_a_listing_by_a_number_walks_the_index_of_that_number(
-    connection: sqlite3.Connection, choice: tuple[int, ...]
-) -> None:
-    walk = walk_of("weight", choice, is_number=True)
-    page = lists(where={"topic": ("t",)}).walk_page(walk, "weight", AFTER, 9)
-    plan_text = plan(connection, page.text)
-    assert "i_c_sample_notes_weight" in plan_text
-    assert "TEMP B-TREE" not in plan_text
-    assert "n_weight" in plan_text
-
-
-@pytest.mark.parametrize("driver", ["status", "topic"])
-def test_a_count_walks_the_index_of_its_filter(connection: sqlite3.Connection, driver: str) -> None:
-    count = lists(start=1, end=9).count(walk_of(driver, ("t",)), 9)
-    plan_text = plan(connection, count.text)
-    leads = {"status": r"SEARCH c USING \w* ?INDEX i_c_sample_notes_status", "topic": "SEARCH f "}
-    assert re.match(leads[driver], plan_text[plan_text.index("SEARCH") :])
-    assert not re.search(r"SCAN [cf]\b", plan_text)
-    assert "ord>" in plan_text
-
-
 FILL = (
     "INSERT INTO c_sample_notes (tenant, id, version, ord, facets, body, k_status, k_author,"
     " n_weight, n_longitude, n_latitude) WITH RECURSIVE g (n) AS (SELECT 1 UNION ALL"

@@ -76,9 +76,11 @@ class CostLaw:
             yield f"count {name}", self._question("count", **filters)
             yield f"scan {name}", self._question("scan", **filters)
             yield f"scan after, {name}", self._question("scan", after=middle, **filters)
-            for order in self.collection.number_names:
+            for order in self.collection.number_names if name not in self._common() else ():
                 page = {"limit": MATCHES, **filters, "order": order}
                 yield f"scan {name} by {order}", self._question("scan", **page)
+                after = self._question("scan", after=middle, **page)
+                yield f"scan after, {name} by {order}", after
         if self.collection.search is not None:
             for name, filters in (("", {"limit": 5}), self._BETWEEN):
                 yield f"search {name}", self._question("search", terms={"rare": 1}, **filters)
@@ -92,6 +94,8 @@ class CostLaw:
     def _filters(self) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "all", {"limit": 5}
         yield self._BETWEEN
+        for name, filters in self._common().items():
+            yield name, {"where": filters, "limit": 5}
         for name in (*self.collection.keys, *self.collection.facets):
             yield name, {"where": {name: ("rare",)}}
             yield f"{name} of several", {"where": {name: ("rare", "rare too", "none")}}
@@ -103,6 +107,11 @@ class CostLaw:
             yield "box over the edge", {"box": GeoBox(0.00005, 0, -30, 0.01)}
         if self.collection.search is not None:
             yield "words", {"words": ("rare",)}
+
+    def _common(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Filters that ever more rows meet, of which a page has a few."""
+        names = (*self.collection.keys, *self.collection.facets)
+        return {f"common {name}": {name: ("often 1", "often 2")} for name in names}
 
     def _match(self, number: int) -> OutlineRow:
         return OutlineRow(
