@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import islice
+from operator import itemgetter
 
 from attrs import define, field, frozen
 
@@ -191,12 +192,12 @@ class ModelLedger:
         checkpoints = self.log.checkpoints
         old = {day: checkpoints[day]} if day in checkpoints else {}
         self.record_undo(lambda: (checkpoints.pop(day), checkpoints.update(old)))
-        checkpoints[day] = max((size, text), old.get(day, (0, b"")), key=lambda entry: entry[0])
+        checkpoints[day] = max((size, text), old.get(day, (0, b"")), key=itemgetter(0))
 
     async def checkpoints(self) -> tuple[LedgerCheckpoint, ...]:
         """The last checkpoint of each day, oldest first."""
         notes = sorted(self.log.checkpoints.items())
-        return tuple(LedgerCheckpoint(day, *entry) for day, entry in notes)
+        return tuple(LedgerCheckpoint(day, *note) for day, note in notes)
 
     async def end(self) -> LedgerEnd:
         """Where the lines end that are stored."""

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from itertools import count, islice
+from operator import itemgetter
 from typing import Any, TypeVar, Unpack
 
 from attrs import define, evolve, field, frozen
@@ -257,20 +258,20 @@ class _Changes:
     ) -> ChangeSlice:
         unread = [*self._entries(True, after.everybody), *self._entries(False, after.own)]
         entries = sorted(
-            (entry for entry in unread if types is None or entry[2].resource_type in types),
-            key=lambda entry: entry[0],
+            (row for row in unread if types is None or row[2].resource_type in types),
+            key=itemgetter(0),
         )
         if len(entries) <= limit:
             head = await self.head()
             position = FeedPosition(max(head.everybody, after.everybody), max(head.own, after.own))
-            return ChangeSlice(tuple(entry[2] for entry in entries), position, has_more=False)
+            return ChangeSlice(tuple(row[2] for row in entries), position, has_more=False)
         position = after
         for _, place, change in entries[:limit]:
             if change.everybody:
                 position = evolve(position, everybody=place)
             else:
                 position = evolve(position, own=place)
-        return ChangeSlice(tuple(entry[2] for entry in entries[:limit]), position, has_more=True)
+        return ChangeSlice(tuple(row[2] for row in entries[:limit]), position, has_more=True)
 
     def _entries(self, is_global: bool, after: int) -> Iterable[tuple[int, int, Change]]:
         feed = self.unit.state.feed(is_global, self.unit.tenant)
@@ -362,7 +363,7 @@ class ModelStorage:
         collections: set[str] = set()
         with self._lock:
             try:
-                result = _run(unit, _Unit(self._state, tenant, self._names, undo, collections))
+                answer = _run(unit, _Unit(self._state, tenant, self._names, undo, collections))
             except BaseException:
                 for step in reversed(undo):
                     step()
@@ -370,7 +371,7 @@ class ModelStorage:
             self._version += bool(undo)
         for listener in self._watchers if undo else ():
             listener(frozenset(collections))
-        return result
+        return answer
 
     async def across(
         self, collection: Collection[T], *, limit: int, **bounds: Unpack[CrossTenantFilters]
@@ -395,5 +396,5 @@ class ModelStorage:
 def _run(unit: Callable[[Transaction], Awaitable[R]], tx: Transaction) -> R:
     """The result of a unit, which may await nothing but its transaction."""
     coroutine: Any = unit(tx)
-    result: R = drive.run(coroutine)
-    return result
+    answer: R = drive.run(coroutine)
+    return answer

@@ -16,7 +16,7 @@ from svc_http.stores.postgres._connection import UNIT_SETTINGS
 from svc_http.stores.postgres._lists import PostgresLists
 from svc_http.stores.postgres._session import number_parameters
 from svc_http.stores.postgres._table import PostgresTable
-from svc_http.stores.relational.list_statements import WHOLE, IndexWalk, ListQuery, whole_walk
+from svc_http.stores.relational.list_statements import WHOLE, IndexWalk, StatementDraft, whole_walk
 from svc_http.stores.statement_files import named_statements
 from tests.postgres import PostgresServer
 from tests.storage.efforts import rows_read
@@ -66,7 +66,7 @@ def walk_of(query: PostgresLists, name: str | None, order: str | None = None) ->
     return next((walk for walk in walks if walk.name == name), whole_walk(name and order))
 
 
-def plan_of(dsn: str, query: ListQuery) -> str:
+def plan_of(dsn: str, query: StatementDraft) -> str:
     return plan(dsn, number_parameters(query.text))
 
 
@@ -144,7 +144,7 @@ def table_sizes(request: pytest.FixtureRequest, postgres: PostgresServer) -> lis
     return databases
 
 
-def pages(dsn: str, queries: list[ListQuery]) -> list[tuple[int, int]]:
+def pages(dsn: str, queries: list[StatementDraft]) -> list[tuple[int, int]]:
     """How many pages and how many rows of tables each looks at."""
 
     async def main() -> list[tuple[int, int]]:

@@ -194,7 +194,7 @@ class ConcurrencyPromises(StoreTest):
             self.sync.write(ANN, keep(number, b"old", 0))
         works = [self.sync.store.write(ANN, keep(number, b"new", 2)) for number in range(PLACES)]
         works += [store.store.write(SYSTEM, purge) for store in self.stores]
-        assert all(result is None or isinstance(result, int) for result in self.at_once(works))
+        assert all(reply is None or isinstance(reply, int) for reply in self.at_once(works))
         for number in range(PLACES):
             answer = self.sync.read(ANN, _answer_of(f"key {number}"))
             assert answer is not None
@@ -216,7 +216,7 @@ class ConcurrencyPromises(StoreTest):
                     works.append((units is reads, number, run(ANN, units[number])))
         results = self.at_once([work for _, _, work in works])
         by_unit = {
-            (kind, number): result for (kind, number, _), result in zip(works, results, strict=True)
+            (kind, number): reply for (kind, number, _), reply in zip(works, results, strict=True)
         }
         return [by_unit[key] for key in sorted(by_unit)]
 

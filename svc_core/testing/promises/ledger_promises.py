@@ -480,7 +480,7 @@ class LedgerReadingPromises(LedgerTest):
         assert self.index(every[-1]) == ()
         self.erase("t1", b"without content")
         assert self.stored_lines(3) == (batch.lines[3]._replace(line=b"without content", keys=()),)
-        assert [entry.seq for entry in self.index()] == [x.seq for x in every if x.seq != 3]
+        assert [key.seq for key in self.index()] == [x.seq for x in every if x.seq != 3]
 
     def _two_subjects(self) -> Growth:
         lines = (

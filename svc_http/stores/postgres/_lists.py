@@ -13,7 +13,12 @@ from collections.abc import Mapping
 from svc_core.operation.ports import Position
 from svc_http.stores.postgres._session import number_parameters
 from svc_http.stores.postgres._table import tokens_of
-from svc_http.stores.relational.list_statements import WHOLE, IndexWalk, ListQuery, ListStatements
+from svc_http.stores.relational.list_statements import (
+    WHOLE,
+    IndexWalk,
+    ListStatements,
+    StatementDraft,
+)
 
 
 class PostgresLists(ListStatements):
@@ -47,12 +52,12 @@ class PostgresLists(ListStatements):
         """An expression that no index has."""
         return f"({number} + 0)"
 
-    def add_word_rows(self, query: ListQuery) -> None:
+    def add_word_rows(self, query: StatementDraft) -> None:
         """Append the rows that hold all words of the criteria, from the text index."""
         self._add_unindexed(query)
         query.add(" AND c.tokens @> ?::text[]", tokens_of(self.owner, self.criteria.words))
 
-    def add_probe(self, query: ListQuery, walk: IndexWalk, limit: int) -> None:
+    def add_probe(self, query: StatementDraft, walk: IndexWalk, limit: int) -> None:
         """Append the rows of a walk, each choice of it up to the limit."""
         query.add("SELECT FROM ")
         mark = self._add_choices(query, walk)
@@ -67,36 +72,36 @@ class PostgresLists(ListStatements):
 
     def page(
         self, walk: IndexWalk, order: str | None, after: Position | None, limit: int
-    ) -> ListQuery:
+    ) -> StatementDraft:
         """The rows of all choices of a walk in the order of the list."""
         if len(walk.choices) == 1:
             return self.walk_page(walk, order, after, limit)
         key = "ord" if order is None else "number"
-        query = ListQuery(f"SELECT DISTINCT ON (r.{key}, r.id) r.* FROM ")
+        query = StatementDraft(f"SELECT DISTINCT ON (r.{key}, r.id) r.* FROM ")
         mark = self._add_choices(query, walk)
         page = self.walk_page(walk, order, after, limit, mark=mark)
         query.add(f"({page.text}) AS r", *page.values)
         return query.add(f" ORDER BY r.{key} DESC, r.id DESC LIMIT ?", limit)
 
-    def count(self, walk: IndexWalk, limit: int) -> ListQuery:
+    def count(self, walk: IndexWalk, limit: int) -> StatementDraft:
         """How many rows there are, up to a limit."""
         query = self.page(walk, None, None, limit)
         if self.criteria.words:  # the text index finds rows in no order, and a count needs none
-            self.add_word_rows(query := ListQuery("SELECT FROM "))
+            self.add_word_rows(query := StatementDraft("SELECT FROM "))
             self.add_checks(self.add_bounds(query)).add(" LIMIT ?", limit)
         query.text = f"SELECT count(*) FROM ({query.text}) AS l"
         return query
 
     def search(
         self, terms: Mapping[str, int], after: Position | None, limit: int, *, is_narrow: bool
-    ) -> ListQuery:
+    ) -> StatementDraft:
         """Rows by the total weight of their terms, highest first; the weight is a further column.
 
         Rows are ranked from the text index alone, term by term, and only the best are read. If few
         rows lie between the bounds (`is_narrow`), those are walked instead.
         """
         words = (tokens_of(self.owner, terms), list(terms.values()))
-        query = ListQuery("SELECT c.id, c.version, c.ord, c.body, m.rank FROM (")
+        query = StatementDraft("SELECT c.id, c.version, c.ord, c.body, m.rank FROM (")
         query.add("SELECT r.id, r.ord, sum(t.weight)::bigint AS rank")
         query.add(" FROM unnest(?::text[], ?::bigint[]) AS t (term, weight)", *words)
         if is_narrow:
@@ -123,10 +128,10 @@ class PostgresLists(ListStatements):
         query.add(f") AS m JOIN {self.rows} AS c ON c.tenant = ? AND c.id = m.id", self.owner)
         return query.add(" ORDER BY m.rank DESC, m.ord DESC, m.id DESC")
 
-    def _add_unindexed(self, query: ListQuery) -> None:
+    def _add_unindexed(self, query: StatementDraft) -> None:
         query.add(f"{self.rows} AS c WHERE c.tenant || '' = ?", self.owner)
 
-    def _add_choices(self, query: ListQuery, walk: IndexWalk) -> str:
+    def _add_choices(self, query: StatementDraft, walk: IndexWalk) -> str:
         """Append the choices of a walk as rows of `v`; the comparison with one of them."""
         columns = [list(column) for column in zip(*walk.choices, strict=True)]
         if not columns:

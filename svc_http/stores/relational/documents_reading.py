@@ -19,8 +19,8 @@ from svc_core.operation.ports.selection import Criteria, check_searchable, crite
 from svc_http.stores.relational.list_statements import (
     PROBED_MAX,
     IndexWalk,
-    ListQuery,
     ListStatements,
+    StatementDraft,
     whole_walk,
 )
 from svc_http.stores.relational.sessions import TableSession
@@ -166,7 +166,7 @@ class RelationalDocuments(ABC, Generic[L]):
                 return best
         return in_order[0] if in_order else whole_walk(order)
 
-    async def _rows(self, lists: L, query: ListQuery) -> list[Any]:
+    async def _rows(self, lists: L, query: StatementDraft) -> list[Any]:
         return await self._session.rows(lists.placeholders(query.text), *query.values)
 
     @abstractmethod

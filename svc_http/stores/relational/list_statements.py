@@ -19,7 +19,7 @@ PROBED_MAX: Final = 200
 """Counting stops here: enough to tell a rare filter value from a common one."""
 
 
-class ListQuery:
+class StatementDraft:
     """A statement in the making: its text, with a question mark for each of its values."""
 
     __slots__ = ("text", "values")
@@ -28,7 +28,7 @@ class ListQuery:
         self.text = text
         self.values = [*values]
 
-    def add(self, text: str, *values: object) -> "ListQuery":
+    def add(self, text: str, *values: object) -> "StatementDraft":
         """Append text and its values."""
         self.text += text
         self.values += values
@@ -104,9 +104,9 @@ class ListStatements(ABC):
         """The keys that have an index together with a number."""
         return ()
 
-    def probe(self, walks: list[IndexWalk], limit: int) -> ListQuery:
+    def probe(self, walks: list[IndexWalk], limit: int) -> StatementDraft:
         """The number of rows of each walk, up to a limit: a column for each."""
-        query = ListQuery("SELECT ")
+        query = StatementDraft("SELECT ")
         for walk in walks:
             query.add(f"{', ' if query.values else ''}(SELECT count(*) FROM (")
             self.add_probe(query, walk, limit)
@@ -140,14 +140,14 @@ class ListStatements(ABC):
         limit: int,
         *,
         mark: str = "",
-    ) -> ListQuery:
+    ) -> StatementDraft:
         """The rows of the first choice of a walk, or of the one that `mark` compares with, in the
         order of the list; the number that is the sort key is a further column."""
         if order is not None and after is not None and walk.name == order and not mark:
             walk, after = _tighter(walk, after)
         line, key = self._line(walk), self._sort_key(walk, order)
         number = "" if order is None else f", {key} AS number"
-        query = ListQuery(f"SELECT c.id, c.version, c.ord, c.body{number} FROM ")
+        query = StatementDraft(f"SELECT c.id, c.version, c.ord, c.body{number} FROM ")
         self.add_rows(query, walk, order, mark)
         self.add_bounds(query, walk, None if order else after)
         if order is not None and after is not None:
@@ -155,11 +155,13 @@ class ListStatements(ABC):
         self.add_checks(query, walk)
         return query.add(f" ORDER BY {key} DESC, {line}.id DESC LIMIT ?", limit)
 
-    def across(self, after: tuple[int, str, str] | None, limit: int) -> ListQuery:
+    def across(self, after: tuple[int, str, str] | None, limit: int) -> StatementDraft:
         """Rows of all tenants, the lowest first; those of a shared collection are the system's."""
         is_owned = self.collection.scope == "tenant"
         condition, key = ("TRUE", self.across_key) if is_owned else ("c.tenant = ''", "c.ord")
-        query = ListQuery(f"SELECT c.tenant, c.id, c.version, c.ord, c.body FROM {self.rows} AS c")
+        query = StatementDraft(
+            f"SELECT c.tenant, c.id, c.version, c.ord, c.body FROM {self.rows} AS c"
+        )
         query.add(f" WHERE {condition}")
         if after is not None:
             query.add(f" AND ({key}, c.tenant, c.id) > (?, ?, ?)", *after)
@@ -172,7 +174,7 @@ class ListStatements(ABC):
 
     def add_rows(
         self,
-        query: ListQuery,
+        query: StatementDraft,
         walk: IndexWalk,
         order: str | None = None,
         mark: str = "",
@@ -198,14 +200,14 @@ class ListStatements(ABC):
             elif walk.name:
                 query.add(f" AND c.k_{walk.name} {mark or '= ?'}", *choice)
 
-    def add_window(self, query: ListQuery) -> ListQuery:
+    def add_window(self, query: StatementDraft) -> StatementDraft:
         """Append the rows between the bounds of the order."""
         query.add(f"{self.rows} AS c{self.index_hint('', None)} WHERE c.tenant = ?", self.owner)
         return self.add_bounds(query)
 
     def add_bounds(
-        self, query: ListQuery, walk: IndexWalk = WHOLE, after: Position | None = None
-    ) -> ListQuery:
+        self, query: StatementDraft, walk: IndexWalk = WHOLE, after: Position | None = None
+    ) -> StatementDraft:
         """Append the bounds of the order; of two upper bounds only the tighter one."""
         line, start, end = self._line(walk), self.criteria.start, self.criteria.end
         key = self.hidden("c.ord") if walk.is_number else f"{line}.ord"
@@ -217,7 +219,7 @@ class ListStatements(ABC):
             query.add(f" AND {key} <= ?", end)
         return query
 
-    def add_checks(self, query: ListQuery, walk: IndexWalk = WHOLE) -> ListQuery:
+    def add_checks(self, query: StatementDraft, walk: IndexWalk = WHOLE) -> StatementDraft:
         """Append the filters that are checked row by row: all but the one that is walked."""
         if self.criteria.is_whole:
             return query
@@ -260,11 +262,11 @@ class ListStatements(ABC):
         """A column of numbers, written so that the planner walks no index of it."""
 
     @abstractmethod
-    def add_word_rows(self, query: ListQuery) -> None:
+    def add_word_rows(self, query: StatementDraft) -> None:
         """Append the rows that hold all words of the criteria, from the text index."""
 
     @abstractmethod
-    def add_probe(self, query: ListQuery, walk: IndexWalk, limit: int) -> None:
+    def add_probe(self, query: StatementDraft, walk: IndexWalk, limit: int) -> None:
         """Append a statement that has a row for each row of a walk."""
 
 

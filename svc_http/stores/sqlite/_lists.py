@@ -6,7 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from svc_core.operation.ports import Position
-from svc_http.stores.relational.list_statements import WHOLE, IndexWalk, ListQuery, ListStatements
+from svc_http.stores.relational.list_statements import (
+    WHOLE,
+    IndexWalk,
+    ListStatements,
+    StatementDraft,
+)
 from svc_http.stores.sqlite._rows import owner_token
 
 SORTED_MAX: Final = 500
@@ -51,7 +56,7 @@ class SqliteLists(ListStatements):
         """The number itself: the index is named."""
         return number
 
-    def add_word_rows(self, query: ListQuery) -> None:
+    def add_word_rows(self, query: StatementDraft) -> None:
         """Append the rows that hold all words of the criteria, from the text index."""
         texts = f"t_{self.collection.name}"
         query.add(f"{texts} AS t CROSS JOIN {self.rows} AS c ON c.row = t.rowid")
@@ -59,7 +64,7 @@ class SqliteLists(ListStatements):
             " AND c.tenant = ?", self.owner
         )
 
-    def add_probe(self, query: ListQuery, walk: IndexWalk, limit: int) -> None:  # noqa: ARG002
+    def add_probe(self, query: StatementDraft, walk: IndexWalk, limit: int) -> None:  # noqa: ARG002
         """Append the rows of a walk, whatever their order."""
         if walk.is_number:
             for place, choice in enumerate(walk.choices):
@@ -72,27 +77,27 @@ class SqliteLists(ListStatements):
             self.add_rows(query.add("SELECT 1 FROM "), walk, mark=mark, has_rows=False)
             query.values += values
 
-    def count(self, walk: IndexWalk, limit: int) -> ListQuery:
+    def count(self, walk: IndexWalk, limit: int) -> StatementDraft:
         """How many rows the first choice of a walk has, up to a limit."""
-        query = self._matches(ListQuery("SELECT count(*) FROM (SELECT 1 FROM "), walk)
+        query = self._matches(StatementDraft("SELECT count(*) FROM (SELECT 1 FROM "), walk)
         return query.add(" LIMIT ?)", limit)
 
-    def row_numbers(self, walk: IndexWalk, limit: int) -> ListQuery:
+    def row_numbers(self, walk: IndexWalk, limit: int) -> StatementDraft:
         """The numbers of the rows of the first choice of a walk, in no order."""
-        return self._matches(ListQuery("SELECT c.row FROM "), walk).add(" LIMIT ?", limit)
+        return self._matches(StatementDraft("SELECT c.row FROM "), walk).add(" LIMIT ?", limit)
 
-    def _matches(self, query: ListQuery, walk: IndexWalk) -> ListQuery:
+    def _matches(self, query: StatementDraft, walk: IndexWalk) -> StatementDraft:
         self.add_rows(query, walk)
         self.add_bounds(query, walk)
         return self.add_checks(query, walk)
 
-    def row_run(self, limit: int) -> ListQuery:
+    def row_run(self, limit: int) -> StatementDraft:
         """The lowest and the highest row number between the bounds of the order, and their count.
 
         Rows are numbered in the order of insertion, so those of a period lie close together, and
         the text index can be limited to a range of row numbers.
         """
-        query = ListQuery("SELECT min(row), max(row), count(*) FROM (SELECT row FROM ")
+        query = StatementDraft("SELECT min(row), max(row), count(*) FROM (SELECT row FROM ")
         return self.add_window(query).add(" LIMIT ?)", limit)
 
     def search(
@@ -101,14 +106,16 @@ class SqliteLists(ListStatements):
         run: tuple[int, int] | None,
         after: Position | None,
         limit: int,
-    ) -> ListQuery:
+    ) -> StatementDraft:
         """Rank within the text index, then read rows; without other filters only the best are read.
 
         `run` is a range of row numbers that has all rows between the bounds.
         """
         texts = f"t_{self.collection.name}"
         words = {match_query(self.owner, (term,)): weight for term, weight in terms.items()}
-        query = ListQuery("WITH m AS MATERIALIZED (SELECT t.rowid AS row, sum(word.value) AS rank")
+        query = StatementDraft(
+            "WITH m AS MATERIALIZED (SELECT t.rowid AS row, sum(word.value) AS rank"
+        )
         query.add(f" FROM json_each(?) AS word CROSS JOIN {texts} AS t", json.dumps(words))
         query.add(f" WHERE t.{texts} MATCH word.key")
         if run is not None:
