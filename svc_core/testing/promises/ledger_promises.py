@@ -326,7 +326,7 @@ class LedgerReadingPromises(LedgerTest):
             lines = self.sync.read(
                 ANN, lambda tx: tx.ledger.acts(targets, **{"subjects": ("s", "x"), **rest})
             )
-            return [batch.lines.index(next(x for x in batch.lines if x.line == y)) for y in lines]
+            return [[line.line for line in batch.lines].index(line) for line in lines]
 
         ids = [f"{'obs' if number == 8 else 'clm'}_{number:024x}" for number in range(9)]
         places = {2: 0, 3: 2, 4: 1, 5: 3, 6: 0, 7: 0, 8: 0}
