@@ -16,7 +16,7 @@ from svc_core.operation.merge_patch import MergePatch, nullable, patch_of, sent_
 from svc_core.operation.ports import Collection
 from svc_core.wire import structure
 from svc_core.wire.constraints import Doc, IdOf, MaxLen
-from svc_http.stores.memory.storage import MemoryStorage
+from svc_http.stores import MemoryStorage
 from tests.core.conftest import House
 
 Title = Annotated[str, MaxLen(40), Doc("What it is called.")]
