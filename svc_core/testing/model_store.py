@@ -35,8 +35,8 @@ from svc_core.operation.ports import (
 )
 from svc_core.operation.ports import tenancy as scopes
 from svc_core.operation.ports.selection import check_searchable, criteria_of
-from svc_core.testing.model_ledger import Log, ModelLedger
-from svc_core.testing.sorted_rows import ModelRow, SortedRows, slice_of
+from svc_core.testing._model_ledger import Log, ModelLedger
+from svc_core.testing._sorted_rows import ModelRow, SortedRows, slice_of
 
 T = TypeVar("T")
 R = TypeVar("R")
