@@ -8,7 +8,6 @@ Rule 2: an import is verified strictly before anything is stored, and stored in 
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import takewhile
 from typing import Annotated, Any, Protocol
 
@@ -24,11 +23,11 @@ from svc_core.ledger import operations
 from svc_core.ledger import stored_verification as verifying
 from svc_core.ledger.append.batches import append_drafts
 from svc_core.ledger.append.entries import Entry, entry
-from svc_core.ledger.append.imports import head_before, import_lines
+from svc_core.ledger.append.imports import import_lines
 from svc_core.ledger.append.input import SubjectId
 from svc_core.ledger.append.validation import drafts, repeatable_salt
 from svc_core.ledger.log.note import to_base64
-from svc_core.ledger.log.record_seals import TreeHead, payload_hash, record_id
+from svc_core.ledger.log.record_seals import payload_hash, record_id
 from svc_core.ledger.model import LedgerRecord, SealedRow, Verification, public_record
 from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
 from svc_core.ledger.repository import (
@@ -39,8 +38,7 @@ from svc_core.ledger.repository import (
     records_of,
     vkey_of,
 )
-from svc_core.ledger.verify.log_verification import line_chunks, verify_export
-from svc_core.ledger.verify.outcome import VerificationOutcome
+from svc_core.ledger.verify.log_verification import line_chunks
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     JSON,
@@ -334,15 +332,12 @@ async def import_ledger(ctx: WorkContext, request: ImportLedger) -> Single[Impor
         Problem: VALIDATION_FAILED for the file, RESOURCE_CONFLICT where it does not fit.
     """
     files, work, tenant = ctx.borrow(Exports), ctx.work, ctx.actor.tenant
+
+    def runs(note: str) -> Iterator[list[bytes]]:
+        return line_chunks(files.blocks(request.path, note, work.tell)())
+
     try:
-        first_pass = files.blocks(request.path, "MiB verified", work.tell)
-        first = await work.aside(lambda: next(line_chunks(first_pass()), []))
-        after = await work.read(tenant, partial(head_before, lines=first))
-        outcome = await work.aside(lambda: _verify(first_pass, after))
-        second_pass = files.blocks(request.path, "MiB stored", work.tell)
-        summary = await import_lines(
-            work, tenant, lambda: line_chunks(second_pass()), outcome, after
-        )
+        summary = await import_lines(work, tenant, runs)
     except UnreadableExport as error:
         raise Problem(problem.VALIDATION_FAILED, f"/path: {error}") from error
     answer = ImportedLedger(
@@ -355,24 +350,6 @@ async def import_ledger(ctx: WorkContext, request: ImportLedger) -> Single[Impor
         also_in=await _holders(ctx, summary.head.ledger),
     )
     return Single(wire.to_bytes(answer))
-
-
-def _verify(blocks: Callable[[], Iterator[bytes]], after: TreeHead | None) -> VerificationOutcome:
-    """Verify an export strictly, and return the outcome of a sound one.
-
-    Raises:
-        Problem: RESOURCE_CONFLICT, with the line, if the file is not sound.
-    """
-    outcome = verify_export(blocks, allow_content=True, start=after)  # what is erased is not stored
-    first = outcome.first_fault
-    if first is not None:
-        place = "" if first.line is None else f"line {first.line}, "
-        raise Problem(
-            problem.RESOURCE_CONFLICT,
-            f"Nothing was imported: the file is not sound: {place}{first.code}: {first.detail} "
-            "See: svc ledger verify FILE",
-        )
-    return outcome
 
 
 async def _holders(ctx: WorkContext, ledger: str) -> tuple[str, ...]:

@@ -3,8 +3,8 @@
 Rule 1: the workspace's ledger must be empty, or the beginning of the export, or the export must be
         a part that follows it. The workspace then continues that ledger under its identifier.
         Every other import is refused, and nothing is stored.
-Rule 2: the caller verifies the lines first (`verify`). They are verified again before any of them
-        is stored, and while they are stored, because the file may have changed.
+Rule 2: all lines are verified strictly before any of them is stored, and compared with the verified
+        ones while they are stored, because the file may have changed.
 Rule 3: content that the export itself erases is not stored. Content that this ledger stores is
         erased only if the deployment allows erasures.
 Rule 4: lines are stored in runs, each in its own unit of work, so that other writers can go
@@ -13,11 +13,11 @@ Rule 5: records that a part refers to and that precede it are looked up here, ru
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from attrs import define, field, frozen
+from attrs import frozen
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
@@ -29,6 +29,7 @@ from svc_core.ledger.log.record_seals import TreeHead
 from svc_core.ledger.records import decode, split_line
 from svc_core.ledger.repository import SUBJECT_LINES_MAX, check_end, head_of, prefix
 from svc_core.ledger.verify.anchors import gather
+from svc_core.ledger.verify.diagnosis import Diagnosis
 from svc_core.ledger.verify.lines import NO_PAYLOAD, read_line
 from svc_core.ledger.verify.outcome import VerificationOutcome
 from svc_core.ledger.verify.sweep import Sweep
@@ -39,8 +40,11 @@ from svc_core.operation.units import Units
 IMPORT_RECORDS_MAX: Final = 1_000_000
 """Records of one file: a few minutes, and 200 MB if each has a subject of its own."""
 
-Runs = Callable[[], Iterator[Sequence[bytes]]]
-"""Opens the lines anew on each call and yields them in runs of at most 512."""
+Runs = Callable[[str], Iterator[Sequence[bytes]]]
+"""Opens the lines (without LF) anew on each call and yields them in runs of at most 512.
+
+The text tells whoever waits what is done with them.
+"""
 
 
 @frozen
@@ -52,42 +56,7 @@ class ImportSummary:
     subjects: int
 
 
-async def importable_head(ctx: Context, outcome: VerificationOutcome) -> TreeHead:
-    """Check that the verified lines may be imported, and return the head of the ledger here.
-
-    `outcome` is the outcome of a strict verification of the lines.
-
-    Raises:
-        Problem: RESOURCE_CONFLICT with the reason why not; SERVICE_UNAVAILABLE if the stored
-            ledger is damaged.
-    """
-    head, new = await head_of(ctx), outcome.head
-    await check_end(ctx, head)
-    if not outcome.ok or outcome.level != "strict":
-        raise AssertionError("only what was verified strictly is imported")
-    if new is None:
-        raise _refusal("the file has no records")
-    if new.size - outcome.start > IMPORT_RECORDS_MAX:
-        raise _refusal(
-            f"it has {new.size - outcome.start} records, and one import takes {IMPORT_RECORDS_MAX}",
-            step="Export it in parts: svc ledger export --from-size N --size M",
-        )
-    if head.size and head.ledger != new.ledger:
-        raise _refusal(
-            f"this workspace has a ledger of its own, {head.ledger} with {head.size} records, "
-            f"and the file is of {new.ledger}; import it into a workspace whose ledger is empty"
-        )
-    if head.size > new.size:
-        raise _refusal(
-            f"the ledger here has {head.size} records, more than the {new.size} of the file"
-        )
-    if (new.recorded_at or "") > timestamps.utc_text(ctx.now):
-        # Record times only rise: from then on every record would be dated in the future.
-        raise _refusal(f"its last record is of {new.recorded_at}, which is in the future here")
-    return head
-
-
-async def head_before(ctx: Context, lines: Sequence[bytes]) -> TreeHead | None:
+async def _head_before(ctx: Context, lines: Sequence[bytes]) -> TreeHead | None:
     """Return the head of this ledger that an export, given its first lines, continues.
 
     None for a file that begins with record 0, or with something that is no record.
@@ -104,29 +73,23 @@ async def head_before(ctx: Context, lines: Sequence[bytes]) -> TreeHead | None:
     return await prefix(ctx, first.seq)
 
 
-async def import_lines(
-    work: Units,
-    tenant: str,
-    runs: Runs,
-    outcome: VerificationOutcome,
-    after: TreeHead | None = None,
-) -> ImportSummary:
+async def import_lines(work: Units, tenant: str, runs: Runs) -> ImportSummary:
     """Store those lines of an export that this ledger does not have yet, run by run.
 
-    `runs` opens the verified lines (without LF) anew on each call; `outcome` is their outcome. They
-    continue the head `after`, or are a ledger from its beginning.
-
     Raises:
-        Problem: RESOURCE_CONFLICT if they may not be imported (`importable_head`), differ from
-            the ledger here, or are not the verified ones; ERASURE_NOT_ALLOWED. Nothing is stored
-            then, unless the file or the ledger changed while runs were stored.
+        Problem: RESOURCE_CONFLICT if the lines are not sound, may not be imported, or differ from
+            the ledger here; ERASURE_NOT_ALLOWED; SERVICE_UNAVAILABLE if the stored ledger is
+            damaged. Nothing is stored then, unless the file or the ledger changed while runs were
+            stored.
     """
-    before = await work.read(tenant, lambda ctx: importable_head(ctx, outcome))
-    survey = await work.aside(lambda: _survey_of(runs(), outcome, after, before.size))
-    await work.read(tenant, partial(_check, survey=survey, size=before.size))
-    head, start = before, outcome.start
-    sweep = Sweep(gather(level="integrity", ledger=outcome.ledger, start=after))
-    steps = zip(runs(), survey.ends, strict=False)
+    first = await work.aside(lambda: next(runs(_VERIFIED), ()))
+    after = await work.read(tenant, partial(_head_before, lines=first))
+    before = await work.read(tenant, _sound_head)
+    survey = await work.aside(partial(_survey_of, runs, after, before.size))
+    await work.read(tenant, partial(_check, survey=survey, before=before))
+    head, start = before, survey.outcome.start
+    sweep = Sweep(gather(level="integrity", ledger=survey.outcome.ledger, start=after))
+    steps = zip(runs("MiB stored"), survey.ends, strict=False)
     while (step := await work.aside(lambda: next(steps, None))) is not None:
         lines, end = step
         if not await work.aside(partial(_is_as_surveyed, sweep, lines, end)):
@@ -142,9 +105,18 @@ async def import_lines(
             await work.write(tenant, partial(_store, part=part, count=head.size - before.size))
             head = part.head
         start += len(lines)
-    if start < outcome.size:
+    if start < survey.outcome.size:
         raise _change_refusal(head.size - before.size)
     return ImportSummary(before.size, head, len(survey.counts))
+
+
+_VERIFIED: Final = "MiB verified"
+
+
+async def _sound_head(ctx: Context) -> TreeHead:
+    head = await head_of(ctx)
+    await check_end(ctx, head)
+    return head
 
 
 def _refusal(
@@ -170,60 +142,98 @@ def _change_refusal(count: int = 0) -> Problem:
 # -- before anything is stored -----------------------------------------------------------------
 
 
-@define
+@frozen
 class _Survey:
     """The new lines in summary: how many for each subject, and which records they erase.
 
-    `ends` are the seals of the last line of each run.
+    `outcome` is that of all lines; `ends` are the seals of the last line of each run.
     """
 
-    ends: list[str] = field(factory=list)
-    counts: Counter[str] = field(factory=Counter)
-    erasures: list[str] = field(factory=list)
+    outcome: VerificationOutcome
+    ends: list[str]
+    counts: Counter[str]
+    erasures: list[str]
 
 
-def _survey_of(
-    runs: Iterable[Sequence[bytes]], outcome: VerificationOutcome, after: TreeHead | None, size: int
-) -> _Survey:
-    """Survey the verified lines; those from number `size` on are new to this ledger.
+def _survey_of(runs: Runs, after: TreeHead | None, size: int) -> _Survey:
+    """Verify the lines strictly and survey them; those from number `size` on are new here.
 
     Raises:
-        Problem: RESOURCE_CONFLICT if they are not the lines that were verified.
+        Problem: RESOURCE_CONFLICT, with the line, if they are not sound.
     """
-    if outcome.root is None:
-        raise AssertionError("a sound log has a root")
-    anchors = ((outcome.size, outcome.root),)
-    evidence = gather(level="integrity", ledger=outcome.ledger, anchors=anchors, start=after)
-    sweep = Sweep(evidence)
-    survey = _Survey()
-    for lines in runs:
+    # What is erased is not stored, so it may be there.
+    anchors = gather(level="strict", allow_content=True, start=after)
+    sweep, counts = Sweep(anchors), Counter[str]()
+    ends: list[str] = []
+    erasures: list[str] = []
+    for lines in runs(_VERIFIED):
         if not sweep.feed(lines):
-            raise _change_refusal()
-        records = [decode(line) for line in lines]
-        new = [record for record in records if record.seq >= size]
-        survey.counts.update(record.subject for record in new)
-        survey.erasures += [str(record.target) for record in new if record.op == "erase"]
-        survey.ends.append(split_line(lines[-1]).seal.decode())
-    recheck = sweep.finish()
-    if recheck is None or not recheck.ok:
+            break
+        new = [record for line in lines if (record := decode(line)).seq >= size]
+        counts.update(record.subject for record in new)
+        erasures += [str(record.target) for record in new if record.op == "erase"]
+        ends.append(split_line(lines[-1]).seal.decode())
+    outcome = sweep.finish()
+    if outcome is not None:
+        return _Survey(outcome, ends, counts, erasures)
+    diagnosis = Diagnosis(anchors)
+    for lines in runs(_VERIFIED):
+        diagnosis.feed(lines)
+    fault = diagnosis.finish().first_fault
+    if fault is None:
         raise _change_refusal()
-    return survey
+    place = "" if fault.line is None else f"line {fault.line}, "
+    raise Problem(
+        problem.RESOURCE_CONFLICT,
+        f"Nothing was imported: the file is not sound: {place}{fault.code}: {fault.detail} "
+        "See: svc ledger verify FILE",
+    )
 
 
-async def _check(ctx: Context, survey: _Survey, size: int) -> None:
-    """Check that the subjects have room, and that nothing is erased here against the settings."""
-    candidates = [name for name, count in survey.counts.items() if count + size > SUBJECT_LINES_MAX]
+async def _check(ctx: Context, survey: _Survey, before: TreeHead) -> None:
+    """Check that the lines go on from the ledger here, find room, and erase what may be erased."""
+    _check_continuation(ctx, survey.outcome, before)
+    candidates = [
+        name for name, count in survey.counts.items() if count + before.size > SUBJECT_LINES_MAX
+    ]
     for subject, count in (await ctx.tx.ledger.counts_of(candidates)).items():
         if count + survey.counts[subject] > SUBJECT_LINES_MAX:
             raise _refusal(f"{subject} has more than {SUBJECT_LINES_MAX} records")
     for target in () if may_erase(ctx) else survey.erasures:
         line = await ctx.tx.ledger.get(target)
-        if line is not None and line.seq < size and split_line(line.line).payload != NO_PAYLOAD:
+        if (
+            line is not None
+            and line.seq < before.size
+            and split_line(line.line).payload != NO_PAYLOAD
+        ):
             raise Problem(
                 problem.ERASURE_NOT_ALLOWED,
                 f"The file erases {target}, which this ledger holds; the setting allow_erasure "
                 "says for which workspaces that is allowed.",
             )
+
+
+def _check_continuation(ctx: Context, outcome: VerificationOutcome, before: TreeHead) -> None:
+    new = outcome.head
+    if new is None:
+        raise _refusal("the file has no records")
+    if new.size - outcome.start > IMPORT_RECORDS_MAX:
+        raise _refusal(
+            f"it has {new.size - outcome.start} records, and one import takes {IMPORT_RECORDS_MAX}",
+            step="Export it in parts: svc ledger export --from-size N --size M",
+        )
+    if before.size and before.ledger != new.ledger:
+        raise _refusal(
+            f"this workspace has a ledger of its own, {before.ledger} with {before.size} records, "
+            f"and the file is of {new.ledger}; import it into a workspace whose ledger is empty"
+        )
+    if before.size > new.size:
+        raise _refusal(
+            f"the ledger here has {before.size} records, more than the {new.size} of the file"
+        )
+    if (new.recorded_at or "") > timestamps.utc_text(ctx.now):
+        # Record times only rise: from then on every record would be dated in the future.
+        raise _refusal(f"its last record is of {new.recorded_at}, which is in the future here")
 
 
 def _is_as_surveyed(sweep: Sweep, lines: Sequence[bytes], end: str) -> bool:

@@ -5,7 +5,7 @@ the next line's head holds as `prev`. Two that agree convict the third. So each 
 when the next one has been read.
 
 Rule 1: it is a whole verification by itself, slower than the fast pass; it never raises for what a
-        line holds and needs 8 bytes a line, and what `References` takes.
+        line holds, and keeps the seal of every line (a million take some 200 MB).
 Rule 2: a line that cannot be trusted says nothing about its place: its neighbours do. One of
         another ledger that does not follow the line before it says nothing about that line.
 """
@@ -32,14 +32,7 @@ from svc_core.ledger.verify.outcome import FAULTS_MAX, Fault, Findings, Verifica
 
 _HASH: Final = re.compile("[0-9a-f]{64}")
 _VERSION: Final = re.compile(rb'"v":([2-9]|[1-9][0-9]{1,5}),')
-_LOOSE_MAX: Final = 512
-"""Lines in a row that cannot be trusted and whose seals are still kept for the tree."""
-
-
 _RESEAL: Final = "The head was altered and sealed again."
-_SEAL_KEPT: Final = 8
-_RUNS_MAX: Final = 128
-"""Runs kept, since each may be searched for a line; more of them are forgotten."""
 
 
 @define
@@ -74,7 +67,7 @@ class Diagnosis:
         self._loose = 0
         self._loose_seals: list[str] = []
         self._gaps: list[_Gap] = []
-        self._shown_seals = SealIndex()
+        self._shown_seals: dict[int, str] = {}
         # Grown from the seals that the log itself vouches for. The seal that stands in a line may
         # be false; the next line's head holds the one that was sealed. As long as every leaf is
         # known in this way, the tree still shows whether all else is what was signed.
@@ -148,7 +141,7 @@ class Diagnosis:
         if not self._next and not self._loose and line.prev not in ("", self._tip):
             self._tell(line, *self._no_genesis(line))
         self._pass_over(line)
-        if seal is not None and len(self._loose_seals) < _LOOSE_MAX:
+        if seal is not None:
             self._loose_seals.append(seal)
 
     def _convict(self, line: Line, after: Line | None) -> Breach:
@@ -201,7 +194,7 @@ class Diagnosis:
         self._loose, self._loose_seals = 0, []
         self._next, self._tip, self._tip_line, self._rival = seq + 1, tip, line.number, ""
         self._is_convicted = tip != line.computed
-        self._shown_seals.add(seq, line.computed)
+        self._shown_seals[seq] = line.computed
 
     # -- its neighbours --------------------------------------------------------------------------
 
@@ -244,7 +237,7 @@ class Diagnosis:
     def _look_back(self, line: Line, head: Head) -> None:
         """Handle a line whose number has passed: a duplicate, a fork, or one that comes late."""
         seq = line.seq
-        if seq < self._anchors.base or self._shown_seals.has(seq, line.computed):
+        if seq < self._anchors.base or self._shown_seals.get(seq) == line.computed:
             detail = f"Record {seq} stands in the log already."
             self._tell(line, "DUPLICATE_LINE", detail, seq=seq)
             return
@@ -254,7 +247,7 @@ class Diagnosis:
             self._rival = line.computed if seq == self._next - 1 else self._rival
         else:
             self._fill_gap(line)
-            self._shown_seals.add(seq, line.computed)
+            self._shown_seals[seq] = line.computed
         self._judge(line, head, seq)
 
     def _open_gap(self, line: Line, start: int) -> None:
@@ -376,41 +369,6 @@ def _with_proven_root(fault: Fault, *, proven: int) -> Fault:
         return fault
     detail = f"{fault.detail} All other lines reproduce the root of {proven} lines."
     return evolve(fault, detail=detail)
-
-
-class SealIndex:
-    """A compact index of the record numbers that the log has shown, with the start of each seal.
-
-    8 bytes of a seal are kept for a line: enough to tell a line that stands twice from two records
-    with one number. Lines that follow each other share a run, so that nothing depends on how large
-    a number claims to be.
-    """
-
-    def __init__(self) -> None:
-        self._runs: list[tuple[int, bytearray]] = []
-
-    def add(self, seq: int, seal: str) -> None:
-        """Add the number and the seal of a record."""
-        runs = self._runs
-        if not runs or runs[-1][0] + len(runs[-1][1]) // _SEAL_KEPT != seq:
-            if len(runs) == _RUNS_MAX:
-                return
-            runs.append((seq, bytearray()))
-        runs[-1][1].extend(bytes.fromhex(seal)[:_SEAL_KEPT])
-
-    def __contains__(self, seq: int) -> bool:
-        return self._seal_prefix(seq) is not None
-
-    def has(self, seq: int, seal: str) -> bool:
-        """Whether this number was added with this seal."""
-        return self._seal_prefix(seq) == bytes.fromhex(seal)[:_SEAL_KEPT]
-
-    def _seal_prefix(self, seq: int) -> bytes | None:
-        for start, seals in self._runs:
-            offset = (seq - start) * _SEAL_KEPT
-            if 0 <= offset < len(seals):
-                return bytes(seals[offset : offset + _SEAL_KEPT])
-        return None
 
 
 def _unread(head: bytes) -> str:

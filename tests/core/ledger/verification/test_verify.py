@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from svc_core.ledger.log.record_seals import TreeHead, genesis, seal_of
 from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, encode_line, split_line
 from svc_core.ledger.verify.anchors import gather
-from svc_core.ledger.verify.diagnosis import Diagnosis, SealIndex
+from svc_core.ledger.verify.diagnosis import Diagnosis
 from svc_core.ledger.verify.lines import read_line
 from svc_core.ledger.verify.log_verification import verify_export, verify_log
 from svc_core.ledger.verify.outcome import CODES, FAULTS_MAX, VerificationOutcome
@@ -810,24 +810,3 @@ def test_the_end_of_a_log_with_a_hole_is_judged_without_its_tree(
 
     assert faults_of(outcome) == [("MISSING_LINES", 3), ("HEAD_ALTERED", 5), ("TRUNCATED", 6)]
     assert outcome.root is None
-
-
-def test_lines_that_follow_each_other_are_one_piece() -> None:
-    index = SealIndex()
-    for number in (*range(3), *range(10, 400), *range(500, 503)):
-        index.add(number, f"{number:064x}")
-
-    assert [number in index for number in (2, 3, 9, 10, 399, 400, 500, 502)] == [
-        True, False, False, True, True, False, True, True,
-    ]  # fmt: skip
-    assert not index.has(9, f"{9:064x}")
-
-
-def test_a_log_in_pieces_is_remembered_up_to_a_limit() -> None:
-    index = SealIndex()
-    for number in range(2_000):
-        index.add(number * 2, f"{number:064x}")
-
-    assert 254 in index
-    assert 255 not in index
-    assert 256 not in index
