@@ -11,14 +11,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from svc_core.base import canonical
 from svc_core.intel.graphs.neighbours import Node
 from svc_core.intel.graphs.rules import Edge
-from svc_core.ledger.transfer.marking import AMBER, IDS, definition
+from svc_core.ledger.transfer.marking import AMBER
 from svc_core.ledger.transfer.observables import observable
-from svc_core.ledger.transfer.stix_ids import FIXED_TIME, kebab, milliseconds, object_id
-
-Object = dict[str, Any]
+from svc_core.ledger.transfer.stix_ids import kebab, milliseconds, object_id
+from svc_core.ledger.transfer.stix_objects import (
+    Object,
+    bundle_bytes,
+    producer_object,
+    stix_object,
+)
 
 _TYPES: Final[Mapping[str, tuple[str, ...]]] = {
     "threatActor": ("intrusion-set", "threat-actor"), "malware": ("malware",), "tool": ("tool",),
@@ -58,27 +61,9 @@ def graph_bundle(root: Node, nodes: Iterable[Node], edges: Sequence[Edge]) -> by
     links = [_relation(edge, source, target) for edge, source, target in ends if source and target]
     by_id = {item["id"]: item for item in (*by_node.values(), *links)}
     objects = [by_id[id_] for id_ in sorted(by_id)]
-    return canonical.dumps(
-        {
-            "type": "bundle",
-            "id": object_id("bundle", *(f"{item['id']} {item['modified']}" for item in objects)),
-            "objects": [_producer(), definition("clear"), definition(AMBER), *objects],
-        }
-    )
-
-
-def _producer() -> Object:
-    return {
-        "type": "identity",
-        "spec_version": "2.1",
-        "id": _PRODUCER,
-        "created_by_ref": _PRODUCER,
-        "created": FIXED_TIME,
-        "modified": FIXED_TIME,
-        "object_marking_refs": [IDS["clear"]],
-        "name": "Entities compiled of several sources",
-        "identity_class": "system",
-    }
+    id_ = object_id("bundle", *(f"{item['id']} {item['modified']}" for item in objects))
+    producer = producer_object(_PRODUCER, "Entities compiled of several sources", by=_PRODUCER)
+    return bundle_bytes(id_, [producer], AMBER, objects)
 
 
 # -- nodes -------------------------------------------------------------------------------------
@@ -127,10 +112,10 @@ def _pattern(value: str) -> str | None:
 
 def _build(node: Node, type_: str, **members: Any) -> Object:
     names = [(item["scheme"], item["value"]) for item in node.row["designators"]]
-    return _with_times(
+    return _row_object(
+        type_,
+        _stix_id(node, type_) or object_id(type_, node.id),
         node.row,
-        type=type_,
-        id=_stix_id(node, type_) or object_id(type_, node.id),
         name=node.label,
         description=_words(node, type_),
         revoked=node.is_revoked or None,
@@ -162,16 +147,10 @@ def _is_id(value: object, type_: str) -> bool:
     return isinstance(value, str) and value.startswith(f"{type_}--") and bool(_ID.fullmatch(value))
 
 
-def _with_times(row: Mapping[str, Any], **members: Any) -> Object:
-    """A STIX object with the times of its row; members that are None or empty are left out."""
-    return {
-        "spec_version": "2.1",
-        "created_by_ref": _PRODUCER,
-        "created": milliseconds(row["createdAt"]),
-        "modified": milliseconds(row["updatedAt"]),
-        "object_marking_refs": [IDS[AMBER]],
-        **{name: value for name, value in members.items() if value not in (None, [], "")},
-    }
+def _row_object(type_: str, id_: str, row: Mapping[str, Any], **members: Any) -> Object:
+    """A STIX object with the times of its row."""
+    times = {"created": row["createdAt"], "modified": row["updatedAt"]}
+    return stix_object(type_, id_, _PRODUCER, AMBER, **times, **members)
 
 
 # -- edges -------------------------------------------------------------------------------------
@@ -179,10 +158,10 @@ def _with_times(row: Mapping[str, Any], **members: Any) -> Object:
 
 def _relation(edge: Edge, source: Object, target: Object) -> Object:
     start, stop = (_at(edge[name]) for name in ("validFrom", "validTo"))
-    return _with_times(
+    return _row_object(
+        "relationship",
+        edge["stixId"] or object_id("relationship", edge["id"]),
         edge,
-        type="relationship",
-        id=edge["stixId"] or object_id("relationship", edge["id"]),
         relationship_type=kebab(edge["type"]),
         source_ref=source["id"],
         target_ref=target["id"],

@@ -10,7 +10,6 @@ Rule 3: what is in force at the valid time is in the bundle, refuted or not. Wha
 from collections.abc import Iterable
 from typing import Final
 
-from svc_core.base import canonical
 from svc_core.ledger.fold.bitemporal import fold_records
 from svc_core.ledger.fold.claims import value_text
 from svc_core.ledger.fold.recordset import RecordSet
@@ -18,10 +17,11 @@ from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.records import SealedRecord
 from svc_core.ledger.stix.issuer import Issuer
 from svc_core.ledger.stix.statement_objects import Maker, other_subject
-from svc_core.ledger.stix.subject_state import Object, SubjectState, subject_states
+from svc_core.ledger.stix.subject_state import SubjectState, subject_states
 from svc_core.ledger.stix.subjects import subject_label, subject_object
-from svc_core.ledger.transfer.marking import AMBER, IDS, Tlp, definition
+from svc_core.ledger.transfer.marking import AMBER, Tlp
 from svc_core.ledger.transfer.stix_ids import FIXED_TIME
+from svc_core.ledger.transfer.stix_objects import Object, bundle_bytes
 
 _REPORT_TYPES: Final = frozenset(
     {"campaign", "identity", "intrusion-set", "malware", "threat-actor", "tool", "vulnerability"}
@@ -53,14 +53,8 @@ def stix_bundle(
     known_at = record_time or state.newest or FIXED_TIME
     key = (known_at, valid_time, "" if size is None else str(size))
     report = _report(issuer, state, visible, key, list(objects))
-    markings = [definition(name) for name in IDS if name in {"clear", tlp}]
-    return canonical.dumps(
-        {
-            "type": "bundle",
-            "id": issuer.id("bundle", subject, *key),
-            "objects": [*issuer.preamble(), *markings, *objects.values(), report],
-        }
-    )
+    id_ = issuer.id("bundle", subject, *key)
+    return bundle_bytes(id_, issuer.preamble(), tlp, (*objects.values(), report))
 
 
 def related_subjects(

@@ -15,12 +15,14 @@ from svc_core.base import canonical
 from svc_core.ledger.fold.verification_states import State
 from svc_core.ledger.fold.view_rows import texts_of
 from svc_core.ledger.records import SealedRecord
-from svc_core.ledger.stix.subject_state import Object, payload_of, text_in
-from svc_core.ledger.transfer.marking import AMBER, IDS, Tlp
-from svc_core.ledger.transfer.stix_ids import FIXED_TIME, milliseconds, object_id
+from svc_core.ledger.stix.subject_state import payload_of, text_in
+from svc_core.ledger.transfer.marking import AMBER, Tlp
+from svc_core.ledger.transfer.stix_ids import object_id
+from svc_core.ledger.transfer.stix_objects import Object, producer_object, stix_object
 
 _VERSION: Final = "1.0.0"
 _FORMAT_ID: Final = object_id("identity", "svc", "ledger")
+_FORMAT_NAME: Final = "Ontology ledgers as STIX"
 EXTENSION_ID: Final = object_id("extension-definition", "svc", "ledger-record", _VERSION)
 """The extension that carries the proof of origin."""
 
@@ -73,16 +75,9 @@ class Issuer:
         self, type_: str, parts: tuple[str, ...], created: str, modified: str, **members: Any
     ) -> Object:
         """Build an object of this ledger; members that are None or empty are left out."""
-        return {
-            "type": type_,
-            "spec_version": "2.1",
-            "id": self.id(type_, *parts),
-            "created_by_ref": self.producer_id,
-            "created": milliseconds(created),
-            "modified": milliseconds(max(created, modified)),
-            "object_marking_refs": [IDS[self.tlp]],
-            **{name: value for name, value in members.items() if value not in (None, [], {})},
-        }
+        times = {"created": created, "modified": modified}
+        id_ = self.id(type_, *parts)
+        return stix_object(type_, id_, self.producer_id, self.tlp, **times, **members)
 
     def origin(self, record: SealedRecord, state: State) -> Object:
         """Build the extension that proves from which record an object was made."""
@@ -104,29 +99,22 @@ class Issuer:
 
     def preamble(self) -> list[Object]:
         """Build the identities and the extension definition, the same in every export."""
-        common = {
-            "spec_version": "2.1",
-            "created_by_ref": _FORMAT_ID,
-            "created": FIXED_TIME,
-            "modified": FIXED_TIME,
-            "object_marking_refs": [IDS["clear"]],
-        }
-        system = {"type": "identity", "identity_class": "system", **common}
+        systems = ((_FORMAT_ID, _FORMAT_NAME), (self.producer_id, f"Ledger {self.ledger}"))
         return [
-            {**system, "id": _FORMAT_ID, "name": "Ontology ledgers as STIX"},
-            {**system, "id": self.producer_id, "name": f"Ledger {self.ledger}"},
-            {
-                **common,
-                "type": "extension-definition",
-                "id": EXTENSION_ID,
-                "name": "Sealed ledger record",
-                "description": (
+            *(producer_object(id_, name, by=_FORMAT_ID) for id_, name in systems),
+            stix_object(
+                "extension-definition",
+                EXTENSION_ID,
+                _FORMAT_ID,
+                "clear",
+                name="Sealed ledger record",
+                description=(
                     "The ledger's record that an object was made of: its place, its seal (the "
                     "SHA-256 by which it stands in the ledger's Merkle tree), when it was "
                     "recorded, from when until when it holds, and how it was verified."
                 ),
-                "schema": _SCHEMA,
-                "version": _VERSION,
-                "extension_types": ["property-extension"],
-            },
+                schema=_SCHEMA,
+                version=_VERSION,
+                extension_types=["property-extension"],
+            ),
         ]

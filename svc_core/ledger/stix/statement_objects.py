@@ -14,11 +14,12 @@ from svc_core.ledger.fold.view_rows import confidence_of
 from svc_core.ledger.predicates import predicate_edge
 from svc_core.ledger.records import Payload, SealedRecord
 from svc_core.ledger.stix.issuer import Issuer
-from svc_core.ledger.stix.subject_state import Object, SubjectState, payload_of, text_in
+from svc_core.ledger.stix.subject_state import SubjectState, payload_of, text_in
 from svc_core.ledger.stix.subjects import subject_id
 from svc_core.ledger.transfer.marking import IDS
 from svc_core.ledger.transfer.observables import Observable, observable
 from svc_core.ledger.transfer.stix_ids import kebab
+from svc_core.ledger.transfer.stix_objects import Object
 
 _SINCE_EVER: Final = "0001-01-01T00:00:00.000000Z"
 MALICIOUS: Final = "malicious"

@@ -14,9 +14,6 @@ from svc_core.ledger.fold.recordset import canonical_form
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.records import STATEMENTS, Kind, Payload, SealedRecord
 
-Object = dict[str, Any]
-"""A STIX object as JSON."""
-
 
 def payload_of(record: SealedRecord | None, kind: Kind | None = None) -> Payload:
     """Return the payload of a record of this kind; empty if erased or without canonical form."""

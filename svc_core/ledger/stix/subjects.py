@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from svc_core.ledger.stix.issuer import Issuer
-from svc_core.ledger.stix.subject_state import Object, SubjectState, payload_of, text_in
+from svc_core.ledger.stix.subject_state import SubjectState, payload_of, text_in
 from svc_core.ledger.transfer.observables import observable
 from svc_core.ledger.transfer.stix_ids import FIXED_TIME
+from svc_core.ledger.transfer.stix_objects import Object
 
 _CLASSES: Final = {"organization": "organization", "person": "individual", "group": "group"}
 _DOMAIN_TYPES: Final = frozenset(
