@@ -550,20 +550,6 @@ def test_erased_records_that_cannot_be_read_are_irregular(make_log: Any, faults_
 # -- the ledger ------------------------------------------------------------------------------------
 
 
-def test_lines_of_another_ledger_are_named(make_log: Any, faults_of: Any) -> None:
-    own, foreign = make_log(5), make_log(5, OTHER_LEDGER)
-
-    lines = [*own.lines[:3], foreign.lines[3], *own.lines[4:]]
-
-    assert faults_of(_verify_both(lines))[0][1] in (3, 4)
-    assert ("WRONG_LEDGER", 4) in faults_of(_verify_both(lines))
-    assert _verify_both(list(foreign.lines), ledger=OTHER_LEDGER).ok
-    assert faults_of(_verify_both(list(foreign.lines), ledger=own.heads[0].ledger))[:2] == [
-        ("WRONG_LEDGER", 1),
-        ("GENESIS_MISMATCH", 1),
-    ]
-
-
 def test_a_first_record_without_the_genesis_is_named(make_log: Any, faults_of: Any) -> None:
     log = make_log(4)
     start = genesis(log.heads[0].ledger).encode()
