@@ -80,12 +80,6 @@ def test_too_many_related_subjects_are_refused(town, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("path", ["/stix", "?format=svg"])
-def test_nobody_sees_the_subject_of_another_workspace(town, path):
-    subject = town.subject()
-    assert town.ask("GET", f"/subjects/{subject}{path}", town.stranger).status_code == 404
-
-
 # -- the picture -----------------------------------------------------------------------------------
 
 
