@@ -23,7 +23,7 @@ from svc_core.ledger import operations
 from svc_core.ledger import stored_verification as verifying
 from svc_core.ledger.append.batches import append_drafts
 from svc_core.ledger.append.entries import Entry, entry
-from svc_core.ledger.append.imports import import_lines
+from svc_core.ledger.append.imports import STORED, VERIFIED, import_lines
 from svc_core.ledger.append.input import SubjectId
 from svc_core.ledger.append.validation import drafts, repeatable_salt
 from svc_core.ledger.log.note import to_base64
@@ -332,12 +332,9 @@ async def import_ledger(ctx: WorkContext, request: ImportLedger) -> Single[Impor
         Problem: VALIDATION_FAILED for the file, RESOURCE_CONFLICT where it does not fit.
     """
     files, work, tenant = ctx.borrow(Exports), ctx.work, ctx.actor.tenant
-
-    def runs(note: str) -> Iterator[list[bytes]]:
-        return line_chunks(files.blocks(request.path, note, work.tell)())
-
     try:
-        summary = await import_lines(work, tenant, runs)
+        blocks = {note: files.blocks(request.path, note, work.tell) for note in (VERIFIED, STORED)}
+        summary = await import_lines(work, tenant, lambda note: line_chunks(blocks[note]()))
     except UnreadableExport as error:
         raise Problem(problem.VALIDATION_FAILED, f"/path: {error}") from error
     answer = ImportedLedger(

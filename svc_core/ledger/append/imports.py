@@ -40,10 +40,12 @@ from svc_core.operation.units import Units
 IMPORT_RECORDS_MAX: Final = 1_000_000
 """Records of one file: a few minutes, and 200 MB if each has a subject of its own."""
 
+VERIFIED: Final = "MiB verified"
+STORED: Final = "MiB stored"
 Runs = Callable[[str], Iterator[Sequence[bytes]]]
 """Opens the lines (without LF) anew on each call and yields them in runs of at most 512.
 
-The text tells whoever waits what is done with them.
+The text, `VERIFIED` or `STORED`, tells whoever waits what is done with them.
 """
 
 
@@ -82,14 +84,14 @@ async def import_lines(work: Units, tenant: str, runs: Runs) -> ImportSummary:
             damaged. Nothing is stored then, unless the file or the ledger changed while runs were
             stored.
     """
-    first = await work.aside(lambda: next(runs(_VERIFIED), ()))
+    first = await work.aside(lambda: next(runs(VERIFIED), ()))
     after = await work.read(tenant, partial(_head_before, lines=first))
     before = await work.read(tenant, _sound_head)
     survey = await work.aside(partial(_survey_of, runs, after, before.size))
     await work.read(tenant, partial(_check, survey=survey, before=before))
     head, start = before, survey.outcome.start
     sweep = Sweep(gather(level="integrity", ledger=survey.outcome.ledger, start=after))
-    steps = zip(runs("MiB stored"), survey.ends, strict=False)
+    steps = zip(runs(STORED), survey.ends, strict=False)
     while (step := await work.aside(lambda: next(steps, None))) is not None:
         lines, end = step
         if not await work.aside(partial(_is_as_surveyed, sweep, lines, end)):
@@ -108,9 +110,6 @@ async def import_lines(work: Units, tenant: str, runs: Runs) -> ImportSummary:
     if start < survey.outcome.size:
         raise _change_refusal(head.size - before.size)
     return ImportSummary(before.size, head, len(survey.counts))
-
-
-_VERIFIED: Final = "MiB verified"
 
 
 async def _sound_head(ctx: Context) -> TreeHead:
@@ -166,7 +165,7 @@ def _survey_of(runs: Runs, after: TreeHead | None, size: int) -> _Survey:
     sweep, counts = Sweep(anchors), Counter[str]()
     ends: list[str] = []
     erasures: list[str] = []
-    for lines in runs(_VERIFIED):
+    for lines in runs(VERIFIED):
         if not sweep.feed(lines):
             break
         new = [record for line in lines if (record := decode(line)).seq >= size]
@@ -177,7 +176,7 @@ def _survey_of(runs: Runs, after: TreeHead | None, size: int) -> _Survey:
     if outcome is not None:
         return _Survey(outcome, ends, counts, erasures)
     diagnosis = Diagnosis(anchors)
-    for lines in runs(_VERIFIED):
+    for lines in runs(VERIFIED):
         diagnosis.feed(lines)
     fault = diagnosis.finish().first_fault
     if fault is None:

@@ -21,7 +21,9 @@ from svc_core.ledger.log import note
 from svc_core.ledger.log.checkpoint import Checkpoint
 from svc_core.ledger.log.proofs import verify_inclusion
 from svc_core.ledger.log.receipt import LogReceipt
-from svc_core.operation.ports import LedgerHead, SealedLine
+
+pytestmark = pytest.mark.parametrize("make_town", ["sqlite", "postgres"], indirect=True)
+"""Those have tables that somebody may change; what is in memory is nobody's to change."""
 
 SIZE = 260
 """More than the lines under one kept node."""
@@ -90,56 +92,6 @@ class Ground:
         return {fault["code"] for fault in verdict["faults"]}
 
 
-PARTS = {
-    "head": LedgerHead._fields,
-    "lines": SealedLine._fields,
-    "places": ("id", "place"),
-    "nodes": ("level", "number", "hash"),
-    "checkpoints": ("day", "size", "text"),
-}
-
-
-class Memory(Ground):
-    """One in memory; its parts stand for tables."""
-
-    @property
-    def log(self):
-        return self.town.house.storage._state.logs[self.town.tenant]
-
-    def columns(self):
-        return [(table, name) for table, names in PARTS.items() for name in names]
-
-    def rows(self, table):
-        log = self.log
-        match table:
-            case "head":
-                return [tuple(log.head)]
-            case "lines":
-                return [tuple(line) for line in log.lines]
-            case "places":
-                return list(log.places.items())
-            case "nodes":
-                return [(*key, hash_) for key, hash_ in log.nodes.items()]
-        return [(day, *row) for day, row in log.checkpoints.items()]
-
-    def put(self, table, rows):
-        log = self.log
-        match table:
-            case "head":
-                log.head = LedgerHead(*rows[0]) if rows else None
-            case "lines":
-                log.lines[:] = [SealedLine(*row) for row in rows]
-            case "places":
-                log.places.clear()
-                log.places.update(rows)
-            case "nodes":
-                log.nodes.clear()
-                log.nodes.update({(level, number): hash_ for level, number, hash_ in rows})
-            case "checkpoints":
-                log.checkpoints.clear()
-                log.checkpoints.update({day: (size, text) for day, size, text in rows})
-
-
 class Sqlite(Ground):
     """One on SQLite."""
 
@@ -205,7 +157,7 @@ class Postgres(Ground):
 def make_ground(request, make_town):
     """Makes a ledger of a size on each store."""
     kind = request.node.callspec.params["make_town"]
-    class_ = {"memory": Memory, "sqlite": Sqlite, "postgres": Postgres}[kind]
+    class_ = {"sqlite": Sqlite, "postgres": Postgres}[kind]
     return lambda size: class_(make_town(rate_limits=False), size)
 
 
