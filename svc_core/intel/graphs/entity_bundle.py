@@ -16,7 +16,7 @@ from svc_core.intel.graphs.rules import Edge
 from svc_core.ledger.transfer.marking import AMBER
 from svc_core.ledger.transfer.observables import observable
 from svc_core.ledger.transfer.stix_ids import kebab, milliseconds, object_id
-from svc_core.ledger.transfer.stix_objects import (
+from svc_core.ledger.transfer.stix_writer import (
     Object,
     bundle_bytes,
     producer_object,

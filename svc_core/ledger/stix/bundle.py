@@ -21,7 +21,7 @@ from svc_core.ledger.stix.subject_state import SubjectState, subject_states
 from svc_core.ledger.stix.subjects import subject_label, subject_object
 from svc_core.ledger.transfer.marking import AMBER, Tlp
 from svc_core.ledger.transfer.stix_ids import FIXED_TIME
-from svc_core.ledger.transfer.stix_objects import Object, bundle_bytes
+from svc_core.ledger.transfer.stix_writer import Object, bundle_bytes
 
 _REPORT_TYPES: Final = frozenset(
     {"campaign", "identity", "intrusion-set", "malware", "threat-actor", "tool", "vulnerability"}

@@ -18,7 +18,7 @@ from svc_core.ledger.records import SealedRecord
 from svc_core.ledger.stix.subject_state import payload_of, text_in
 from svc_core.ledger.transfer.marking import AMBER, Tlp
 from svc_core.ledger.transfer.stix_ids import object_id
-from svc_core.ledger.transfer.stix_objects import Object, producer_object, stix_object
+from svc_core.ledger.transfer.stix_writer import Object, producer_object, stix_object
 
 _VERSION: Final = "1.0.0"
 _FORMAT_ID: Final = object_id("identity", "svc", "ledger")

@@ -19,7 +19,7 @@ from svc_core.ledger.stix.subjects import subject_id
 from svc_core.ledger.transfer.marking import IDS
 from svc_core.ledger.transfer.observables import Observable, observable
 from svc_core.ledger.transfer.stix_ids import kebab
-from svc_core.ledger.transfer.stix_objects import Object
+from svc_core.ledger.transfer.stix_writer import Object
 
 _SINCE_EVER: Final = "0001-01-01T00:00:00.000000Z"
 MALICIOUS: Final = "malicious"

@@ -11,7 +11,7 @@ from svc_core.ledger.stix.issuer import Issuer
 from svc_core.ledger.stix.subject_state import SubjectState, payload_of, text_in
 from svc_core.ledger.transfer.observables import observable
 from svc_core.ledger.transfer.stix_ids import FIXED_TIME
-from svc_core.ledger.transfer.stix_objects import Object
+from svc_core.ledger.transfer.stix_writer import Object
 
 _CLASSES: Final = {"organization": "organization", "person": "individual", "group": "group"}
 _DOMAIN_TYPES: Final = frozenset(
