@@ -135,8 +135,8 @@ class Ledger(Protocol):
     async def acts(
         self, targets: Sequence[str], *, subjects: Sequence[str], size: int | None = None
     ) -> tuple[bytes, ...]:
-        """The lines about these subjects that act on one of the records, or on one of those lines,
-        and so on, oldest first.
+        """The lines about these subjects that act on one of the records, which are all there, or on
+        one of those lines, and so on, oldest first.
 
         A line acts on an earlier one if the first `"target":"` in it is followed by the identifier
         of that, of 28 bytes, and if its own begins with the same four. Whether its head says so is

@@ -36,6 +36,7 @@ WITH RECURSIVE about AS MATERIALIZED (
   SELECT seq, convert_to(id, 'UTF8') AS id,
     substring(line FROM position('"target":"'::bytea IN line) + 10 FOR 28) AS target
   FROM ledger_lines WHERE tenant = $1 AND subject = ANY ($2::text[]) AND seq < $4
+  AND seq > (SELECT min(seq) FROM ledger_lines WHERE tenant = $1 AND id = ANY ($3::text[]))
   AND left(id, 4) = ANY (SELECT left(t.id, 4) FROM unnest($3::text[]) AS t (id))),
 acts (seq, id) AS (
   SELECT seq, id FROM about

@@ -48,7 +48,9 @@ WITH RECURSIVE about (place, id, target) AS MATERIALIZED (
     CAST(substr(b.line, instr(b.line, CAST('"target":"' AS BLOB)) + 10, 28) AS TEXT)
   FROM ledgers AS g
   CROSS JOIN ledger_lines AS l ON l.subject IN (SELECT value FROM json_each(?2))
-    AND l.place >= g.number << 40 AND l.place < (g.number << 40) + ?4
+    AND l.place > (SELECT min(o.place) FROM ledger_lines AS o
+      WHERE o.ledger = g.number AND o.id IN (SELECT value FROM json_each(?3)))
+    AND l.place < (g.number << 40) + ?4
     AND substr(l.id, 1, 4) IN (SELECT substr(value, 1, 4) FROM json_each(?3))
   CROSS JOIN ledger_bodies AS b ON b.number = l.body
   WHERE g.tenant = ?1 AND instr(b.line, CAST('"target":"' AS BLOB))),
