@@ -323,7 +323,7 @@ def _designator(text: Maybe[str]) -> str | None:
     return f"{scheme}:{normalise(scheme, value, 'designator')}"
 
 
-async def fold_subject(ctx: Context, request: FoldSubject) -> Single[SubjectView] | Content:
+async def get_subject(ctx: Context, request: FoldSubject) -> Single[SubjectView] | Content:
     """The subject as the ledger knew it at `recordTime`, for what held at `validTime`.
     Contradictory claims stand side by side, ranked by their verification. `basis` names the prefix
     of the ledger that was read: its `size` repeats the answer exactly. As SVG it is a picture:
@@ -362,7 +362,7 @@ async def export_subject(ctx: Context, request: ExportSubject) -> Content:
     return Content(STIX.media_type, body, _tag(body, request.valid_time))
 
 
-async def list_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
+async def export_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:
     """The sealed lines of the log, byte for byte, oldest first. Kept as they are, they make a file
     that anyone can verify without this service. Header fields give the size, the root and the
     verifier key of the log.
@@ -410,7 +410,9 @@ async def prove_record(ctx: Context, request: ProveRecord) -> Content:
 
 
 async def get_checkpoint(ctx: Context, request: GetCheckpoint) -> Content:
-    """The signed tree head."""
+    """The signed tree head (C2SP tlog-checkpoint), of the current size or of `size`. Keep it
+    elsewhere: it later shows that nothing was cut off or rewritten.
+    """
     head = await prefix(ctx, or_default(request.size, None))
     text = checkpoint_of(ctx, head)
     return Content(UTF8_TEXT, text.encode(), (head.tag, text), _log_fields(ctx, head))
@@ -541,171 +543,139 @@ APPENDS: Final[Mapping[str, Any]] = {
 """Example bodies of `POST /ledger/records` by operation: head and payload members side by side."""
 
 
-def _ledger(
-    id_: str, method: Literal["GET", "POST"], path: str, **members: Any
-) -> Operation[Any, Any]:
-    """Declare an operation of the ledger, with the members that all of them share."""
-    verb, summary, run = (members.pop(name, "") for name in ("verb", "summary", "run"))
-    shared = {
-        "version": "2.0",
-        "scopes": READ if method == "GET" else WRITE,
-        "binding": "workspace",
-    }
-    address = f"{method} /ledger/{path}"
-    return declare(f"ledger {verb}", address, summary, run, id_=id_, **{**shared, **members})
+_READING: Final[Mapping[str, Any]] = {"version": "2.0", "scopes": READ, "binding": "workspace"}
+_APPENDS: Final[Mapping[str, Any]] = {
+    **_READING,
+    "scopes": WRITE,
+    "idempotency": "optional",
+    # A kept answer holds content that may have to be erased.
+    "confidential": Confidential(redact_answer),
+    "signs": True,
+}
+_CHECKPOINTS: Final[Mapping[str, Any]] = {
+    "fields": _LOG,
+    "media": (TEXT,),
+    "examples": {TEXT.media_type: _CHECKPOINT},
+    "signs": True,
+    "timeless": True,
+}
+"""What the two addresses of the checkpoint share."""
 
 
-def _read(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
-    return _ledger(id_, "GET", path, **members)
-
-
-def _checkpoint(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
-    """Declare the checkpoint operation, at one of its two paths."""
-    return _read(
-        id_,
-        path,
-        run=get_checkpoint,
-        fields=_LOG,
-        media=(TEXT,),
-        examples={TEXT.media_type: _CHECKPOINT},
-        signs=True,
-        timeless=True,
-        **members,
-    )
-
-
-def _append(id_: str, path: str, **members: Any) -> Operation[Any, Any]:
-    """Declare an appending operation, with the members that both of them share."""
-    return _ledger(
-        id_,
-        "POST",
-        path,
-        idempotency="optional",
-        # A kept answer holds content that may have to be erased.
-        confidential=Confidential(redact_answer),
-        signs=True,
-        **members,
-    )
+def _ledger(verb: str, address: str, summary: str, run: Any, **members: Any) -> Operation[Any, Any]:
+    """Declare an operation of the ledger, with the members that all reads or all appends share."""
+    shared = _READING if address.startswith("GET ") else _APPENDS
+    return declare(f"ledger {verb}", address, summary, run, **{**shared, **members})
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    _read(
-        "listSubjects",
+    _ledger(
         "subjects",
-        verb="subjects",
+        "GET /ledger/subjects",
+        "List subjects",
+        list_subjects,
         columns=("id", "type", "label", "openedAt", "author"),
-        summary="List subjects",
-        run=list_subjects,
         fails=(problem.DESIGNATOR_INVALID,),
     ),
-    _append(
-        "openSubject",
-        "subjects",
-        verb="open",
-        summary="Open a subject",
-        run=open_subject,
+    _ledger(
+        "open",
+        "POST /ledger/subjects",
+        "Open a subject",
+        open_subject,
         fails=_APPENDING,
         examples={"body": {"type": "organization", "label": "Pier 7 AG"}},
     ),
-    _read(
-        "getSubject",
-        "subjects/{subjectId}",
-        verb="fold",
-        summary="Fold a subject",
-        run=fold_subject,
+    _ledger(
+        "fold",
+        "GET /ledger/subjects/{subjectId}",
+        "Fold a subject",
+        get_subject,
         media=(JSON, SVG),
         examples={SVG.media_type: _PICTURE},
         fails=_TIMES,
     ),
-    _read(
-        "exportSubject",
-        "subjects/{subjectId}/stix",
-        verb="stix",
-        summary="Export a subject as STIX",
-        run=export_subject,
+    _ledger(
+        "stix",
+        "GET /ledger/subjects/{subjectId}/stix",
+        "Export a subject as STIX",
+        export_subject,
         media=(STIX,),
         examples={STIX.media_type: _BUNDLE},
         fails=_TIMES,
     ),
-    _read(
-        "exportRecords",
+    _ledger(
         "records",
-        verb="records",
+        "GET /ledger/records",
+        "Export sealed lines",
+        export_records,
         columns=("head.seq", "head.id", "head.kind", "head.op", "head.subject"),
-        summary="Export sealed lines",
-        run=list_records,
         fields=_LOG,
         media=(NDJSON, JSON),
         fails=(problem.CONFLICTING_PARAMETERS,),
         signs=True,
         timeless=True,
     ),
-    _append(
-        "appendRecords",
-        "records",
-        summary="Append records",
+    _ledger(
+        "",
+        "POST /ledger/records",
+        "Append records",
+        append_records,
         request=AppendRecords,
         response=Created[LedgerRecord] | Created[tuple[LedgerRecord, ...]],
-        run=append_records,
         fails=(*_APPENDING, *_JUDGING),
         examples={"body": APPENDS["claim"], "bodies": APPENDS},
     ),
-    _read(
-        "getRecord",
-        "records/{recordId}",
-        verb="record",
-        summary="Read a record",
-        run=get_record,
+    _ledger(
+        "record",
+        "GET /ledger/records/{recordId}",
+        "Read a record",
+        get_record,
         timeless=True,
     ),
-    _read(
-        "proveRecord",
-        "records/{recordId}/proof",
-        verb="prove",
-        summary="Prove a record",
-        run=prove_record,
+    _ledger(
+        "prove",
+        "GET /ledger/records/{recordId}/proof",
+        "Prove a record",
+        prove_record,
         fields=_LOG,
         media=(TEXT,),
         examples={TEXT.media_type: _RECEIPT},
         signs=True,
         timeless=True,
     ),
-    _read(
-        "verifyLedger",
-        "verify",
-        verb="check",
-        summary="Verify the seal",
-        run=verify_ledger,
+    _ledger(
+        "check",
+        "GET /ledger/verify",
+        "Verify the seal",
+        verify_ledger,
         unit=Unit("several", is_queued=True),
         fails=(problem.OVERLOADED,),
         signs=True,
     ),
-    _checkpoint(
-        "getCheckpoint",
+    _ledger(
         "checkpoint",
-        verb="checkpoint",
-        summary="Read the checkpoint",
-        description=(
-            "The signed tree head (C2SP tlog-checkpoint), of the current size or of `size`. Keep "
-            "it elsewhere: it later shows that nothing was cut off or rewritten."
-        ),
+        "GET /ledger/checkpoint",
+        "Read the checkpoint",
+        get_checkpoint,
+        **_CHECKPOINTS,
     ),
-    _checkpoint(
-        "getLogCheckpoint",
-        "tlog/checkpoint",
-        verb="log-checkpoint",
-        summary="Read the checkpoint of the log",
+    _ledger(
+        "log-checkpoint",
+        "GET /ledger/tlog/checkpoint",
+        "Read the checkpoint of the log",
+        get_checkpoint,
+        id_="getLogCheckpoint",
         description=(
             "The same checkpoint beside the tiles, where tools for the format (C2SP tlog-tiles) "
             "look for it: the address of the log is `/api/v2/ledger/tlog`."
         ),
+        **_CHECKPOINTS,
     ),
-    _read(
-        "getTile",
-        "tlog/tile/{+tile}",
-        verb="tile",
-        summary="Read a tile",
-        run=get_tile,
+    _ledger(
+        "tile",
+        "GET /ledger/tlog/tile/{+tile}",
+        "Read a tile",
+        get_tile,
         media=(OCTETS,),
         examples={OCTETS.media_type: "\x01" * 32},
         timeless=True,
