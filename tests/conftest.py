@@ -72,12 +72,31 @@ def pytest_report_header() -> str:
     return f"left out: what needs {missing}" if missing else ""
 
 
+class Failures:
+    """Names each failure when it happens, and not only after the last test."""
+
+    def __init__(self, terminal: pytest.TerminalReporter) -> None:
+        self._terminal = terminal
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Write a line for a test that failed."""
+        if report.failed:
+            self._terminal.write_line(f"\nFAILED {report.nodeid} ({report.when})", red=True)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     BACKEND.name = config.getoption("--backend")
     outside = os.environ  # noqa: TID251 - what child processes are given
     outside.update(NONE)
     # A start that finds nothing compiled takes half as long again, and there are a hundred.
     outside.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    plugins = session.config.pluginmanager
+    terminal = plugins.get_plugin("terminalreporter")
+    if terminal is not None:  # a worker of xdist has none
+        plugins.register(Failures(terminal))
 
 
 def pytest_sessionfinish() -> None:
