@@ -8,7 +8,7 @@ from attrs import frozen
 from svc_core.access.creation import NAME_MAX, Role
 from svc_core.access.keys import ApiKey
 from svc_core.operation.members import micros
-from svc_core.operation.ports import Collection, Transaction
+from svc_core.operation.ports import Collection, Transaction, attribute_keys
 from svc_core.wire.constraints import MaxLen, MinLen
 
 EMAIL_MAX = 254  # RFC 5321 4.5.3.1.3: a path has 256 characters, brackets included
@@ -58,7 +58,7 @@ WORKSPACES: Collection[Workspace] = Collection(
     prefix="wsp",
     order=lambda workspace: micros(workspace.created_at),
     scope="system",
-    keys={"name": lambda workspace: workspace.name},
+    keys=attribute_keys("name"),
 )
 
 USERS: Collection[User] = Collection(
@@ -67,7 +67,7 @@ USERS: Collection[User] = Collection(
     prefix="usr",
     order=lambda user: micros(user.created_at),
     scope="system",
-    keys={"email": lambda user: user.email},
+    keys=attribute_keys("email"),
 )
 
 MEMBERS: Collection[Membership] = Collection(
@@ -76,10 +76,7 @@ MEMBERS: Collection[Membership] = Collection(
     prefix="",
     order=lambda member: micros(member.created_at),
     scope="system",
-    keys={
-        "workspace_id": lambda member: member.workspace_id,
-        "user_id": lambda member: member.user_id,
-    },
+    keys=attribute_keys("workspace_id", "user_id"),
 )
 
 KEYS: Collection[ApiKey] = Collection(

@@ -30,11 +30,12 @@ from svc_core.access.model import (
 from svc_core.access.plans import Plan, PlanTable
 from svc_core.access.scopes import SCOPES
 from svc_core.base.unset import UNSET, Maybe
+from svc_core.base.views import reshape
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page, Single
 from svc_core.operation.caller import Actor
-from svc_core.operation.context import Context
+from svc_core.operation.context import Context, scan_values
 from svc_core.operation.declaration import OPERATOR, Confidential, Operation, local
 from svc_core.operation.merge_patch import sent_members
 from svc_core.operation.ports import Collection, T, Transaction
@@ -88,7 +89,7 @@ async def create_workspace(
     await ctx.create(WORKSPACES, workspace.id, workspace)
     if owner is None:
         owner = (await create_user(ctx, name=f"{name} owner"[: creation.NAME_MAX], plans=plans)).id
-    await _user(ctx, owner)
+    await ctx.value(USERS, owner)
     await add_member(ctx, workspace.id, owner, "owner")
     return workspace
 
@@ -105,8 +106,7 @@ async def create_user(
     problem.refuse(list(creation.name_faults(name)))
     if email is not None:
         _check_email(email)
-        namesakes = await ctx.tx.documents.scan(USERS, where={"email": (email,)}, limit=1)
-        if namesakes.rows:
+        if await scan_values(ctx, USERS, where={"email": (email,)}, limit=1):
             raise Problem(
                 problem.RESOURCE_CONFLICT,
                 "Another user has this email address.",
@@ -119,7 +119,7 @@ async def create_user(
 
 async def add_member(ctx: Context, workspace_id: str, user_id: str, role: Role) -> Membership:
     """Give a person a role in a workspace, replacing an earlier one."""
-    await _workspace(ctx, workspace_id)
+    await ctx.value(WORKSPACES, workspace_id)
     member = Membership(workspace_id, user_id, role, ctx.now)
     await ctx.save(MEMBERS, member.id, member)
     return member
@@ -142,7 +142,7 @@ async def set_plan(ctx: Context, workspace_id: str, plan: str, plans: PlanTable)
         Problem: VALIDATION_FAILED or NOT_FOUND.
     """
     _check_plan(plan, plans)
-    workspace = attrs.evolve(await _workspace(ctx, workspace_id), plan=plan)
+    workspace = attrs.evolve(await ctx.value(WORKSPACES, workspace_id), plan=plan)
     await ctx.save(WORKSPACES, workspace.id, workspace)
     return workspace
 
@@ -174,9 +174,9 @@ async def _holder(ctx: Context, wish: KeyWish) -> tuple[str, str, str]:
     if wish.workspace_id is None:
         if wish.user_id is None:
             raise Problem(problem.VALIDATION_FAILED, "A personal key needs a user.")
-        user = await _user(ctx, wish.user_id)
+        user = await ctx.value(USERS, wish.user_id)
         return user.id, "owner", user.plan
-    workspace = await _workspace(ctx, wish.workspace_id)
+    workspace = await ctx.value(WORKSPACES, wish.workspace_id)
     roles = await _roles(ctx, workspace.id)
     user_id = wish.user_id or _owner(roles)
     return user_id, roles.get(user_id, "none"), workspace.plan
@@ -300,14 +300,6 @@ async def _all_rows(
     return tuple([collection.decode(row.raw) async for row in rows])
 
 
-async def _workspace(ctx: Context, id_: str) -> Workspace:
-    return await ctx.value(WORKSPACES, id_)
-
-
-async def _user(ctx: Context, id_: str) -> User:
-    return await ctx.value(USERS, id_)
-
-
 def _check_plan(plan: str, plans: PlanTable) -> None:
     if plan not in plans.plans:
         names = ", ".join(plans.plans)
@@ -332,10 +324,8 @@ async def find_workspace(ctx: Context, name: str | None) -> Workspace:
     Raises:
         Problem: NOT_FOUND, or VALIDATION_FAILED when there are several to choose from.
     """
-    page = await ctx.tx.documents.scan(
-        WORKSPACES, where=None if name is None else {"name": (name,)}, limit=CHOICES_MAX
-    )
-    matches = [WORKSPACES.decode(row.raw) for row in page.rows]
+    filters = None if name is None else {"name": (name,)}
+    matches = await scan_values(ctx, WORKSPACES, where=filters, limit=CHOICES_MAX)
     by_id = await ctx.find_many(WORKSPACES, () if name is None else (name,))
     matches += [row for row in by_id.values() if row not in matches]
     if len(matches) == 1:
@@ -343,17 +333,11 @@ async def find_workspace(ctx: Context, name: str | None) -> Workspace:
     if matches:
         choices = ", ".join(f"{row.id} ({row.name})" for row in matches)
         raise Problem(problem.VALIDATION_FAILED, f"/workspace: say which one: {choices}")
-    if name is not None and await _some_workspaces(ctx):
+    if name is not None and await scan_values(ctx, WORKSPACES, limit=1):
         detail = f"There is no workspace {name!r}; see: svc workspaces list"
     else:
         detail = "There is no workspace yet; make one: svc workspaces create --name NAME"
     raise Problem(problem.NOT_FOUND, detail)
-
-
-async def _some_workspaces(ctx: Context) -> list[Workspace]:
-    """The two newest workspaces: enough to tell none, one and several apart."""
-    page = await ctx.tx.documents.scan(WORKSPACES, limit=2)
-    return [WORKSPACES.decode(row.raw) for row in page.rows]
 
 
 async def operator_actor(
@@ -367,7 +351,7 @@ async def operator_actor(
         Problem: NOT_FOUND or VALIDATION_FAILED, as `find_workspace`; NOT_FOUND for the author.
     """
     if account is not None and account.startswith("usr_"):
-        user = await _user(ctx, account)
+        user = await ctx.value(USERS, account)
         actor = Actor(user.id, user_id=user.id, scopes=frozenset(SCOPES), roles=OPERATOR)
     else:
         home = (await find_workspace(ctx, account)).id
@@ -539,7 +523,7 @@ def _page(rows: Sequence[Any]) -> Page[Any]:
 async def _create_workspace(ctx: Context, request: CreateWorkspace) -> Single[PlacedWorkspace]:
     members = attrs.asdict(request)
     workspace = await create_workspace(ctx, **members, plans=ctx.borrow(PlanTable))
-    return _one_row(PlacedWorkspace(workspace.id, workspace.name, workspace.plan))
+    return _one_row(reshape(PlacedWorkspace, workspace))
 
 
 async def _list_workspaces(ctx: Context, _: NoFilters) -> Page[Workspace]:
@@ -567,7 +551,7 @@ async def _list_plans(ctx: Context, _: NoFilters) -> Page[Plan]:
 async def _set_plan(ctx: Context, request: SetPlan) -> Single[PlacedWorkspace]:
     home = await find_workspace(ctx, request.workspace)
     workspace = await set_plan(ctx, home.id, request.plan, ctx.borrow(PlanTable))
-    return _one_row(PlacedWorkspace(workspace.id, workspace.name, workspace.plan))
+    return _one_row(reshape(PlacedWorkspace, workspace))
 
 
 async def _create_key(ctx: Context, request: CreateKey) -> Single[CreatedKey]:
@@ -576,8 +560,8 @@ async def _create_key(ctx: Context, request: CreateKey) -> Single[CreatedKey]:
         user = await _person(ctx, request)
     else:
         home = (await _home(ctx, request)).id
-    members = {"workspace_id": home, "user_id": user, "scopes": request.scopes or tuple(SCOPES)}
-    wish = KeyWish(**_common_members(KeyWish, request) | members)
+    scopes = request.scopes or tuple(SCOPES)
+    wish = reshape(KeyWish, request, workspace_id=home, user_id=user, scopes=scopes)
     return _secret_answer(await create_key(ctx, wish, plans=ctx.borrow(PlanTable)))
 
 
@@ -596,7 +580,9 @@ async def _person(ctx: Context, request: CreateKey) -> str:
 
 async def _home(ctx: Context, request: CreateKey) -> Workspace:
     """The workspace of a new key: the one that is named, the only one, or one made on its plan."""
-    newest = await _some_workspaces(ctx)
+    newest = await scan_values(
+        ctx, WORKSPACES, limit=2
+    )  # enough to tell none, one and several apart
     if request.workspace is not None or (newest and request.plan is None):
         home = await find_workspace(ctx, request.workspace)
         if request.plan not in (None, home.plan):
@@ -615,7 +601,7 @@ async def _home(ctx: Context, request: CreateKey) -> Workspace:
 
 
 def _secret_answer(issue: IssuedKey) -> Single[CreatedKey]:
-    return _one_row(CreatedKey(key=issue.secret, **_common_members(CreatedKey, issue.key)))
+    return _one_row(reshape(CreatedKey, issue.key, key=issue.secret))
 
 
 async def _list_keys(ctx: Context, request: ListKeys) -> Page[KeyRow]:
@@ -630,13 +616,7 @@ async def _list_keys(ctx: Context, request: ListKeys) -> Page[KeyRow]:
 
 def _row(ctx: Context, key: ApiKey, plan: str | None) -> KeyRow:
     status = key_rules.state(key, ctx.borrow(PlanTable).plan(plan or "free"), ctx.now)
-    return KeyRow(**{**_common_members(KeyRow, key), "plan": plan, "status": status})
-
-
-def _common_members(row: type[Any], source: Any) -> dict[str, Any]:
-    """The members that a class has in common with a key, or with the request for one."""
-    members = attrs.asdict(source, recurse=False)
-    return {name: members[name] for name in attrs.fields_dict(row) if name in members}
+    return reshape(KeyRow, key, plan=plan, status=status)
 
 
 async def _key_answer(ctx: Context, key: ApiKey) -> Single[KeyRow]:
@@ -664,8 +644,7 @@ async def _regenerate_key(ctx: Context, request: KeyRequest) -> Single[CreatedKe
 
 
 async def _delete_key(ctx: Context, request: KeyRequest) -> Single[DeletedKey]:
-    key = await delete_key(ctx, request.key_id)
-    return _one_row(DeletedKey(key.id, key.name))
+    return _one_row(reshape(DeletedKey, await delete_key(ctx, request.key_id)))
 
 
 # -- declarations ------------------------------------------------------------------------------

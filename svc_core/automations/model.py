@@ -21,8 +21,9 @@ from svc_core.operation.members import (
     ThreadId,
     UpdatedAt,
     micros,
+    micros_or_never,
 )
-from svc_core.operation.ports import Collection
+from svc_core.operation.ports import Collection, attribute_keys
 from svc_core.operation.schedule import Schedule
 from svc_core.projects.model import Archivable
 from svc_core.reports.profiles.model import Name, ScheduleDay, TimeOfDay, TimeZone
@@ -178,17 +179,10 @@ AUTOMATIONS: Collection[Automation] = Collection(
     model=Automation,
     prefix="aut",
     order=lambda automation: micros(automation.created_at),
-    keys={
-        "owner_id": lambda automation: automation.owner_id,
-        "status": lambda automation: automation.status,
-    },
+    keys=attribute_keys("owner_id", "status"),
     kind="automation",
     owner="owner_id",
 )
-
-
-def _part_of(run: AutomationRun) -> str:
-    return run.automation_id
 
 
 RUNS: Collection[AutomationRun] = Collection(
@@ -196,25 +190,18 @@ RUNS: Collection[AutomationRun] = Collection(
     model=AutomationRun,
     prefix="run",
     order=lambda run: micros(run.created_at),
-    keys={
-        "owner_id": lambda run: run.owner_id,
-        "automation_id": _part_of,
-        "status": lambda run: run.status,
-    },
+    keys=attribute_keys("owner_id", "automation_id", "status"),
     kind="automationRun",
     path="/automations/*/runs",
-    parent=_part_of,
+    parent=lambda run: run.automation_id,
     owner="owner_id",
 )
-
-NEVER: Final = 2**62
-"""Sorts behind every instant."""
 
 WORK: Collection[Work] = Collection(
     name="work",
     model=Work,
     prefix="aut",
-    order=lambda work: NEVER if work.due_at is None else micros(work.due_at),
+    order=lambda work: micros_or_never(work.due_at),
     # So that a server finds what the one before it held.
     keys={"is_held": lambda work: None if work.holder is None else "true"},
 )

@@ -284,3 +284,11 @@ class Context(CallContext):
             **bounds,
         )
         return Page(tuple(map(_RAW, rows.rows)), self.seal_cursor(rows.end, binding))
+
+
+async def scan_values(
+    ctx: Context, collection: Collection[T], *, limit: int, **filters: Any
+) -> list[T]:
+    """The decoded values of the first rows that match the filters of `Documents.scan`."""
+    page = await ctx.tx.documents.scan(collection, limit=limit, **filters)
+    return [collection.decode(row.raw) for row in page.rows]

@@ -27,6 +27,7 @@ from svc_core.wire import camel
 T = TypeVar("T")
 
 RowUseCase = Callable[[Context, Any], Awaitable[Any]]
+"""Runs an operation on rows in one unit of work."""
 
 
 def update_row(row: T, now: datetime, **members: Any) -> T:
@@ -49,64 +50,6 @@ def _once(members: Mapping[str, Any]) -> dict[str, Any]:
         name: tuple(dict.fromkeys(value)) if isinstance(value, tuple) else value
         for name, value in members.items()
     }
-
-
-async def create_row(ctx: Context, collection: Collection[T], row: Any) -> Created[T]:
-    """Write a new row; the result of an operation that creates it."""
-    document = await ctx.create(collection, row.id, row)
-    return Created(document.raw, document.tag, str(collection.address(row.id)))
-
-
-@frozen
-class RowOperations(Generic[T]):
-    """Declares the operations on the rows of one collection.
-
-    `param` is the path parameter that names a row. Reading needs one of the scopes `read`, writing
-    one of `write`. `list_model` is the model of rows in lists, where these have more members
-    than the answer for one row; `foreign` is a collection of rows that may be read and not changed.
-    """
-
-    collection: Collection[T]
-    param: str
-    read: frozenset[str]
-    write: frozenset[str]
-    idempotency: Literal["optional", "none"] = "none"
-    list_model: type[Any] | None = None
-    foreign: Collection[Any] | None = None
-
-    def operation(
-        self,
-        command: str,
-        address: str,
-        summary: str,
-        run: RowUseCase,
-        **members: Any,
-    ) -> Operation[Any, Any]:
-        """Declare one operation; what writes to one row honours `If-Match`."""
-        defaults: dict[str, Any] = {"personal": bool(self.collection.owner)}
-        if address.startswith("GET "):
-            defaults |= {"scopes": self.read, "timeless": True}
-        else:
-            target = Target(self.collection, self.param, self.list_model, self.foreign)
-            defaults |= {"scopes": self.write, "idempotency": self.idempotency}
-            defaults["target"] = target if "{" in address else None
-        return declare(command, address, summary, run, **{**defaults, **members})
-
-    def show(
-        self, id_: str, command: str, address: str, summary: str, request: type[Any], **members: Any
-    ) -> Operation[Any, Any]:
-        """Declare the operation that reads one row."""
-        response: Any = Single[self.collection.model]  # type: ignore[name-defined]
-
-        async def run(ctx: Context, request: Any) -> Single[T]:
-            document = await ctx.load(self.collection, getattr(request, self.param))
-            return Single(document.raw, document.tag)
-
-        overrides = {"request": request, "response": response, **members}
-        return self.operation(command, address, summary, run, id_=id_, **overrides)
-
-
-# -- rows that people keep -----------------------------------------------------------------------
 
 
 @frozen
@@ -143,9 +86,13 @@ _VERBS: Mapping[str, tuple[str, str, str]] = {
 """The method of a verb, the word for it in a summary, and the member of `Crud` that is its body."""
 
 
-@frozen(kw_only=True)
-class Crud(RowOperations[T]):
+@frozen
+class Crud(Generic[T]):
     """Declares rows that people write, with the use cases and operations on them.
+
+    `param` is the path parameter that names a row. Reading needs one of the scopes `read`, writing
+    one of `write`. `list_model` is the model of rows in lists, where these have more members
+    than the answer for one row; `foreign` is a collection of rows that may be read and not changed.
 
     `body` is the class of a whole row as it is sent, `new_body` that of a new one and `patch` that
     of a change in part, where these have other members. A new row has the `initial` members too.
@@ -157,9 +104,16 @@ class Crud(RowOperations[T]):
     where that is not the row itself.
     """
 
-    body: type[Any]
-    new_body: type[Any] = field()
-    patch: Any = field()
+    collection: Collection[T]
+    param: str
+    read: frozenset[str]
+    write: frozenset[str]
+    body: type[Any] = field(kw_only=True)
+    new_body: type[Any] = field(kw_only=True)
+    patch: Any = field(kw_only=True)
+    idempotency: Literal["optional", "none"] = "none"
+    list_model: type[Any] | None = None
+    foreign: Collection[Any] | None = None
     initial: Mapping[str, Any] = field(factory=dict)
     rows_max: int | None = None
     cure: str = ""
@@ -167,7 +121,7 @@ class Crud(RowOperations[T]):
     complete: Callable[[Context, RowEdit[T]], Awaitable[T]] = _complete
     follow: Callable[[Context, RowEdit[T]], Awaitable[None]] = _follow
     view: Callable[[Context, T], Awaitable[bytes]] | None = None
-    answer: Any = field()
+    answer: Any = field(kw_only=True)
 
     @new_body.default
     def _default_new_body(self) -> type[Any]:
@@ -193,9 +147,10 @@ class Crud(RowOperations[T]):
         row = new_row(ctx, self.collection, **self.initial, **self._stored(members))
         after = await self.complete(ctx, RowEdit(None, row, members))
         await self._check_count(ctx)
-        creation = await create_row(ctx, self.collection, after)
+        document = await ctx.create(self.collection, row.id, after)  # type: ignore[attr-defined]
         await self.follow(ctx, RowEdit(None, after, members))
-        return attrs.evolve(creation, raw=await self._shown(ctx, creation.raw))
+        location = str(self.collection.address(document.id))
+        return Created(await self._shown(ctx, document.raw), document.tag, location)
 
     async def change_row(self, ctx: Context, body: Any) -> Single[Any]:
         """Change the members of the target row that are sent; a replacement sends its defaults.
@@ -234,7 +189,8 @@ class Crud(RowOperations[T]):
     def _stored(self, members: Mapping[str, Any]) -> dict[str, Any]:
         """The members that the row itself holds."""
         model: Any = self.collection.model
-        return {name: members[name] for name in members if name in attrs.fields_dict(model)}
+        names = attrs.fields_dict(model)
+        return {name: member for name, member in members.items() if name in names}
 
     async def _check_count(self, ctx: Context) -> None:
         if self.rows_max is None:
@@ -248,6 +204,19 @@ class Crud(RowOperations[T]):
             raise Problem(problem.RESOURCE_CONFLICT, detail, resolution=self.cure)
 
     # -- operations ----------------------------------------------------------------------------
+
+    def operation(
+        self, command: str, address: str, summary: str, run: RowUseCase, **members: Any
+    ) -> Operation[Any, Any]:
+        """Declare one operation; what writes to one row honours `If-Match`."""
+        defaults: dict[str, Any] = {"personal": bool(self.collection.owner)}
+        if address.startswith("GET "):
+            defaults |= {"scopes": self.read, "timeless": True}
+        else:
+            target = Target(self.collection, self.param, self.list_model, self.foreign)
+            defaults |= {"scopes": self.write, "idempotency": self.idempotency}
+            defaults["target"] = target if "{" in address else None
+        return declare(command, address, summary, run, **{**defaults, **members})
 
     def listing(
         self, request: type[Any], description: str, run: RowUseCase | None = None, **members: Any
@@ -288,8 +257,8 @@ class Crud(RowOperations[T]):
             "description": description,
         }
         if run is None:
-            run, response = self._use_case(verb)
-            defaults |= {"request": self._request(verb, body), "response": response}
+            run = self._use_cases[verb]
+            defaults |= {"request": self._request(verb, body), "response": self._response(verb)}
         if body in {"new_body", "body"}:
             defaults["examples"] = {"body": self.example}
         if verb == "create" and self.rows_max is not None:
@@ -305,9 +274,8 @@ class Crud(RowOperations[T]):
         async def run(ctx: Context, request: Any) -> Single[T]:  # noqa: ARG001
             return await self.set_members(ctx, **changes)
 
-        response: Any = Single[self.answer]  # type: ignore[name-defined]
-        request = self._request(verb, "")
-        return self.declare(verb, description, run, request=request, response=response)
+        types = {"request": self._request(verb, ""), "response": self._response(verb)}
+        return self.declare(verb, description, run, **types)
 
     def _request(self, verb: str, body: str) -> type[Any]:
         """The request class of a verb: which row, and the body that the declaration names."""
@@ -320,32 +288,36 @@ class Crud(RowOperations[T]):
         fields = {name: attrs.field(type=type_) for name, type_ in types.items()}
         return attrs.make_class(f"{verb}_{self.collection.kind}", fields, frozen=True)
 
-    def _use_case(self, verb: str) -> tuple[RowUseCase, Any]:
-        """The use case of a verb, and the class of its result."""
+    def _response(self, verb: str) -> Any:
+        """The class of the result of a verb."""
+        if verb == "delete":
+            return Empty
+        return (Created if verb == "create" else Single)[self.answer]
 
-        async def create(ctx: Context, request: Any) -> Created[T]:
-            return await self.create_row(ctx, request.body)
-
-        async def show(ctx: Context, request: Any) -> Single[T]:
-            return await self.answer_of(
-                ctx, await ctx.load(self.collection, getattr(request, self.param))
-            )
-
-        async def change(ctx: Context, request: Any) -> Single[T]:
-            return await self.change_row(ctx, request.body)
-
-        async def delete(ctx: Context, request: Any) -> Empty:
-            await ctx.remove(self.collection, getattr(request, self.param))
-            return Empty()
-
-        single: Any = Single[self.answer]  # type: ignore[name-defined]
+    @property
+    def _use_cases(self) -> Mapping[str, RowUseCase]:
+        """The use cases that all rows have, by verb."""
         return {
-            "create": (create, Created[self.answer]),  # type: ignore[name-defined]
-            "show": (show, single),
-            "replace": (change, single),
-            "update": (change, single),
-            "delete": (delete, Empty),
-        }[verb]
+            "create": self._create,
+            "show": self._show,
+            "replace": self._change,
+            "update": self._change,
+            "delete": self._delete,
+        }
+
+    async def _create(self, ctx: Context, request: Any) -> Created[T]:
+        return await self.create_row(ctx, request.body)
+
+    async def _show(self, ctx: Context, request: Any) -> Single[T]:
+        document = await ctx.load(self.collection, getattr(request, self.param))
+        return await self.answer_of(ctx, document)
+
+    async def _change(self, ctx: Context, request: Any) -> Single[T]:
+        return await self.change_row(ctx, request.body)
+
+    async def _delete(self, ctx: Context, request: Any) -> Empty:
+        await ctx.remove(self.collection, getattr(request, self.param))
+        return Empty()
 
 
 def _key(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """Annotated types that several models share, and the sort key of an instant."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import attrs
 
@@ -79,3 +79,12 @@ _MICROSECOND = timedelta(microseconds=1)
 def micros(instant: datetime) -> int:
     """Microseconds since 1970: exact, sortable, the same number in every backend."""
     return (instant - _EPOCH) // _MICROSECOND
+
+
+NEVER: Final = 2**62
+"""The sort key of what has no instant: behind every one."""
+
+
+def micros_or_never(instant: datetime | None) -> int:
+    """The sort key of an instant that may be missing."""
+    return NEVER if instant is None else micros(instant)

@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from svc_core.base import compact, instants
-from svc_core.operation.context import Context
+from svc_core.operation.context import Context, scan_values
 from svc_core.operation.ports import StoredRow
 from svc_core.outbox.model import (
     DELIVERIES,
@@ -100,15 +100,13 @@ async def release_waiting(ctx: Context, subject: str, amend: Amend | None) -> No
 
     `amend` adds it to the members of the event; None where nothing more will come.
     """
-    page = await ctx.tx.documents.scan(EVENTS, where={"waits_for": (subject,)}, limit=1)
-    for row in page.rows:
-        event, filters = EVENTS.decode(row.raw), {"event_id": (row.id,)}
-        batch = await ctx.tx.documents.scan(DELIVERIES, where=filters, limit=WEBHOOKS_MAX)
-        deliveries = [DELIVERIES.decode(delivery.raw) for delivery in batch.rows]
-        is_open = event.waits_until is not None and ctx.now < event.waits_until
+    for event in await scan_values(ctx, EVENTS, where={"waits_for": (subject,)}, limit=1):
+        filters = {"event_id": (event.id,)}
+        deliveries = await scan_values(ctx, DELIVERIES, where=filters, limit=WEBHOOKS_MAX)
+        body, is_open = event.body, event.waits_until is not None and ctx.now < event.waits_until
         if amend and is_open and not any(delivery.attempts for delivery in deliveries):
-            event = attrs.evolve(event, body=_text(amend(json.loads(event.body))))
-        await ctx.save(EVENTS, event.id, attrs.evolve(event, waits_until=None))
+            body = _text(amend(json.loads(body)))
+        await ctx.save(EVENTS, event.id, attrs.evolve(event, body=body, waits_until=None))
         for delivery in deliveries:
             if delivery.status == "pending":
                 await enqueue(ctx, delivery)
@@ -121,6 +119,5 @@ async def queue_of(ctx: Context, webhook_id: str) -> Queue:
 
 async def enabled_webhooks(ctx: Context) -> tuple[StoredWebhook, ...]:
     """The enabled webhooks of the tenant whose unit of work this is."""
-    page = await ctx.tx.documents.scan(WEBHOOKS, limit=WEBHOOKS_MAX)
-    webhooks = (WEBHOOKS.decode(row.raw) for row in page.rows)
+    webhooks = await scan_values(ctx, WEBHOOKS, limit=WEBHOOKS_MAX)
     return tuple(webhook for webhook in webhooks if webhook.status == "enabled")

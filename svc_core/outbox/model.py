@@ -42,8 +42,16 @@ from attrs import frozen
 
 from svc_core.base import ids
 from svc_core.base.seals import key_id_of
-from svc_core.operation.members import ONE_LINE, CreatedAt, ProfileId, UpdatedAt, WebhookId, micros
-from svc_core.operation.ports import Collection
+from svc_core.operation.members import (
+    ONE_LINE,
+    CreatedAt,
+    ProfileId,
+    UpdatedAt,
+    WebhookId,
+    micros,
+    micros_or_never,
+)
+from svc_core.operation.ports import Collection, attribute_keys
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf, MaxLen, MinLen
 
 REPORT_GENERATED: Final = "dev.svc.report.generated.v1"
@@ -284,11 +292,7 @@ DELIVERIES: Collection[Delivery] = Collection(
     model=Delivery,
     prefix="att",
     order=lambda delivery: micros(delivery.created_at),
-    keys={
-        "webhook_id": lambda delivery: delivery.webhook_id,
-        "event_id": lambda delivery: delivery.event_id,
-        "status": lambda delivery: delivery.status,
-    },
+    keys=attribute_keys("webhook_id", "event_id", "status"),
 )
 
 QUEUED_DELIVERIES: Collection[QueuedDelivery] = Collection(
@@ -297,17 +301,14 @@ QUEUED_DELIVERIES: Collection[QueuedDelivery] = Collection(
     prefix="att",
     # Lists run from the highest order down; the oldest delivery must come first.
     order=lambda waiting: -micros(waiting.queued_at),
-    keys={"webhook_id": lambda waiting: waiting.webhook_id},
+    keys=attribute_keys("webhook_id"),
 )
-
-NEVER = 2**62
-"""The order of an idle queue: behind every instant."""
 
 QUEUES: Collection[Queue] = Collection(
     name="queues",
     model=Queue,
     prefix="whk",
-    order=lambda queue: NEVER if queue.wake_at is None else micros(queue.wake_at),
+    order=lambda queue: micros_or_never(queue.wake_at),
     # So that a server that starts finds the attempts that its predecessor left under way.
     keys={"is_held": lambda queue: "true" if queue.holds else None},
 )

@@ -18,6 +18,7 @@ from attrs import field, frozen
 
 from svc_core.access.limits import DAY_SECONDS, MINUTE_SECONDS
 from svc_core.base import ids
+from svc_core.base.views import reshape
 from svc_core.payments.states import WATCHED, Event, State, step
 
 PREFIX: Final = "pay"
@@ -86,8 +87,7 @@ class Payment(PaymentRow):
     @property
     def row(self) -> PaymentRow:
         """The row for the operator, without the signed payload."""
-        members = [item.name for item in attrs.fields(PaymentRow)]
-        return PaymentRow(**{name: getattr(self, name) for name in members})
+        return reshape(PaymentRow, self)
 
     @property
     def keys(self) -> "PaymentKeys":

@@ -17,6 +17,7 @@ import attrs
 from attrs import frozen
 
 from svc_core.base import canonical, ids
+from svc_core.base.views import reshape
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.host import Signer
@@ -72,21 +73,16 @@ def public(payment: Payment | None) -> Receipt:
     """
     if payment is None or payment.settled_at is None or payment.transaction is None:
         raise Problem(problem.RECEIPT_NOT_FOUND)
-    return Receipt(
+    return reshape(
+        Receipt,
+        payment,
         id=payment.receipt_id,
         object="x402.receipt",
         status="settled",
         x402_version=VERSION,
         scheme=SCHEME,
-        network=payment.network,
-        asset=payment.asset,
-        amount=str(payment.amount),
         currency="USDC",
-        price=payment.price,
-        operation=payment.operation,
-        tier=payment.tier,
-        transaction=payment.transaction,
-        settled_at=payment.settled_at,
+        amount=str(payment.amount),
         delivered=payment.state is State.SETTLED,
     )
 

@@ -16,8 +16,15 @@ import attrs
 from attrs import frozen
 
 from svc_core.access.limits import DAY_SECONDS
-from svc_core.operation.members import micros
-from svc_core.operation.ports import SYSTEM, Collection, Position, Storage, Transaction
+from svc_core.operation.members import NEVER, micros, micros_or_never
+from svc_core.operation.ports import (
+    SYSTEM,
+    Collection,
+    Position,
+    Storage,
+    Transaction,
+    attribute_keys,
+)
 from svc_core.payments import bodies
 from svc_core.payments.payment_ports import Rule
 from svc_core.payments.payment_rows import (
@@ -30,8 +37,6 @@ from svc_core.payments.payment_rows import (
 )
 from svc_core.payments.states import WATCHED, State
 
-_NEVER: Final = 2**62
-"""Sorts behind every instant."""
 _SECOND: Final = 1_000_000
 
 
@@ -55,15 +60,14 @@ PAYMENTS: Collection[Payment] = Collection(
     order=lambda payment: micros(payment.reserved_at),
     scope="system",
     keys={
-        "state": lambda payment: payment.state,
+        **attribute_keys("state", "transaction"),
         "receipt": lambda payment: payment.receipt_id,
-        "transaction": lambda payment: payment.transaction,
         "named": _identifier_key,
     },
     numbers={
         "looked_at": _looked_at,
         "lapses_at": lambda payment: (
-            min(payment.valid_before * _SECOND, _NEVER) if payment.state is State.RELEASED else None
+            min(payment.valid_before * _SECOND, NEVER) if payment.state is State.RELEASED else None
         ),
     },
 )
@@ -82,7 +86,7 @@ PAID_ANSWERS: Collection[PaidAnswer] = Collection(
     name="paid_answers",
     model=PaidAnswer,
     prefix=PREFIX,
-    order=lambda row: _NEVER if row.delivered_at is None else micros(row.delivered_at),
+    order=lambda row: micros_or_never(row.delivered_at),
     scope="system",
 )
 

@@ -14,7 +14,7 @@ from svc_core.operation.members import (
     UpdatedAt,
     micros,
 )
-from svc_core.operation.ports import Collection
+from svc_core.operation.ports import Collection, attribute_keys
 from svc_core.reports.profiles.model import Name
 from svc_core.wire.constraints import Doc, Example, MaxLen
 
@@ -71,8 +71,7 @@ PROJECTS: Collection[Project] = Collection(
     prefix="prj",
     order=lambda project: micros(project.created_at),
     keys={
-        "owner_id": lambda project: project.owner_id,
-        "status": lambda project: project.status,
+        **attribute_keys("owner_id", "status"),
         "pinned": lambda project: str(project.pinned).lower(),
     },
     kind="project",

@@ -23,7 +23,7 @@ from svc_core.base import canonical, ids
 from svc_core.intel.news.model import NEWS_TEXTS, NewsText
 from svc_core.intel.news.news_corpus import ITEMS, news_evidence
 from svc_core.operation import schedule
-from svc_core.operation.context import Context
+from svc_core.operation.context import Context, scan_values
 from svc_core.operation.members import micros
 from svc_core.operation.ports import StoredRow
 from svc_core.reports import graph, render
@@ -168,10 +168,9 @@ async def evidence_of(
 
 
 async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:
-    page = await ctx.tx.documents.scan(REPORTS, where={"profile_id": (profile_id,)}, limit=1)
-    if not page.rows:
-        return None
-    return await ctx.value(FACETS, page.rows[0].id)
+    for row in await scan_values(ctx, REPORTS, where={"profile_id": (profile_id,)}, limit=1):
+        return await ctx.value(FACETS, row.id)
+    return None
 
 
 def _within(item: EvidenceTexts, window: Window) -> bool:

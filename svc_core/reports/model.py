@@ -7,7 +7,7 @@ from attrs import field, frozen
 
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.operation.members import CountryCode, EntityId, ProfileId, ReportId, micros
-from svc_core.operation.ports import BASE_V1, Collection
+from svc_core.operation.ports import BASE_V1, Collection, attribute_keys
 from svc_core.reports.audio import AudioFacet
 from svc_core.wire.constraints import Doc, Example, Ge, Le
 
@@ -363,7 +363,7 @@ REPORTS: Collection[ReportRow] = Collection(
     model=ReportRow,
     prefix="rpt",
     order=lambda report: micros(report.generated_at),
-    keys={"profile_id": lambda report: report.profile_id},
+    keys=attribute_keys("profile_id"),
     kind="report",
 )
 

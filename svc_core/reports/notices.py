@@ -16,7 +16,7 @@ import attrs
 from svc_core import wire
 from svc_core.base import instants
 from svc_core.formats.reading.markup_text import clip, fold_space
-from svc_core.operation.context import Context
+from svc_core.operation.context import Context, scan_values
 from svc_core.operation.ports import ChangeType
 from svc_core.outbox.cloud_events import cloud_event, enabled_webhooks, publish
 from svc_core.outbox.model import REPORT_GENERATED, StoredWebhook
@@ -78,8 +78,7 @@ async def inform(ctx: Context, task: FollowerTask) -> bool:
 async def subscription_to(ctx: Context, profile_id: str) -> Subscription | None:
     """The subscription to a profile's reports."""
     filters = {"profile_id": (profile_id,)}
-    page = await ctx.tx.documents.scan(SUBSCRIPTIONS, where=filters, limit=1)
-    return SUBSCRIPTIONS.decode(page.rows[0].raw) if page.rows else None
+    return next(iter(await scan_values(ctx, SUBSCRIPTIONS, where=filters, limit=1)), None)
 
 
 def wants(webhook: StoredWebhook, subscription: Subscription) -> bool:

@@ -18,7 +18,6 @@ from svc_core.base.unset import UNSET, Maybe, Unset, or_default
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Bare, Content, Page, Redirect, Single
-from svc_core.operation import crud
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     HTML,
@@ -34,6 +33,7 @@ from svc_core.operation.declaration import (
     TEXT,
     UTF8_TEXT,
     Operation,
+    declare,
 )
 from svc_core.operation.members import PageRequest, ProfileId, ReportId
 from svc_core.operation.ports import StoredRow
@@ -240,9 +240,7 @@ async def _with_facets(
 # -- declarations ------------------------------------------------------------------------------
 
 _EXAMPLES = json.loads(data.table_bytes("report_examples.json"))
-_report_operation = partial(
-    crud.RowOperations(REPORTS, "report_id", READ, READ).operation, auth="bearer-or-x402"
-)
+_report_operation = partial(declare, scopes=READ, timeless=True, auth="bearer-or-x402")
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _report_operation(

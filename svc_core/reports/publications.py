@@ -21,6 +21,7 @@ from svc_core import wire
 from svc_core.access.model import plan_name
 from svc_core.access.plans import PlanTable
 from svc_core.base.unset import Maybe, Unset
+from svc_core.base.views import reshape
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page, Single
@@ -44,7 +45,6 @@ from svc_core.reports.profiles.model import (
     PublicProfile,
     Visibility,
     place_of,
-    public_members,
 )
 from svc_core.reports.recordings import load_report, visible_reports
 from svc_core.wire.constraints import Arg, Doc
@@ -189,7 +189,7 @@ async def public_page(ctx: Context, *, after: Maybe[str], limit: int) -> Page[Pu
     for place, ids in _places(ctx, rows):
         by_id |= await public_among(place, ids)
     profiles = (by_id[row.profile_id] for row in rows if row.profile_id in by_id)
-    views = (PublicProfile(**public_members(profile)) for profile in profiles)
+    views = (reshape(PublicProfile, profile) for profile in profiles)
     return Page(tuple(map(wire.to_bytes, views)), page.next_cursor)
 
 

@@ -14,7 +14,7 @@ from svc_core.base import seals
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Single
-from svc_core.operation.context import Context
+from svc_core.operation.context import Context, scan_values
 from svc_core.operation.declaration import MANAGERS, Operation, local
 from svc_core.operation.members import ProfileId, ReportId, micros
 from svc_core.operation.units import WorkContext
@@ -180,8 +180,7 @@ async def trigger_report(ctx: Context, request: TriggerReport) -> Single[Trigger
         raise AssertionError("a profile of one's own has its subscription")
     await notify(ctx, report, await ctx.value(FACETS, id_), subscription, may_wait=False)
     # Deliveries are listed by when they were made: these have just been.
-    page = await ctx.tx.documents.scan(DELIVERIES, start=micros(ctx.now), limit=WEBHOOKS_MAX)
-    deliveries = [DELIVERIES.decode(row.raw) for row in page.rows]
+    deliveries = await scan_values(ctx, DELIVERIES, start=micros(ctx.now), limit=WEBHOOKS_MAX)
     event_ids = {row.webhook_id: row.event_id for row in deliveries if row.subject == id_}
     notices = tuple(QueuedNotice(*pair) for pair in event_ids.items())
     return Single(wire.to_bytes(TriggeredReport(id_, notices)))

@@ -1,8 +1,7 @@
 """Lets a language model rewrite a report's opening and sections, and checks every sentence.
 
-Rule 1: a sentence is kept as far as the items that it cites support it (`svc_core.text.citations`).
-A
-        passage of which nothing is kept stays as it was composed.
+Rule 1: a sentence is kept as far as the items that it cites support it
+        (`svc_core.text.citations`). A passage of which nothing is kept stays as it was composed.
 Rule 2: all else stays: title, key points, numbers of sources, signals, graph, and the digest, by
         which the same evidence is recognised before anything is rewritten.
 """

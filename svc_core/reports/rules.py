@@ -13,6 +13,7 @@ import attrs
 from attrs import frozen
 
 from svc_core.base.unset import UNSET, Maybe, Unset
+from svc_core.base.views import reshape
 from svc_core.operation.members import ReportId
 from svc_core.reports.audio import AudioFacet
 from svc_core.reports.model import (
@@ -125,8 +126,9 @@ def expand(
     audio: AudioFacet | None = None,
 ) -> ReportDetail:
     """The row with the expansions that are asked for."""
-    return ReportDetail(
-        **attrs.asdict(row, recurse=False),
+    return reshape(
+        ReportDetail,
+        row,
         content=facets.content if "content" in expansions else UNSET,
         sources=facets.sources if "sources" in expansions else UNSET,
         signals=(facets.signals or ()) if "signals" in expansions else UNSET,

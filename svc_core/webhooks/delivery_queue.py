@@ -16,7 +16,7 @@ from svc_core.base import instants
 from svc_core.base.seals import SealError
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.context import Context
+from svc_core.operation.context import Context, scan_values
 from svc_core.operation.ports import StoredRow
 from svc_core.outbox.cloud_events import queue_of
 from svc_core.outbox.model import (
@@ -212,10 +212,10 @@ async def _begin(
     return tasks
 
 
-async def _waiting(ctx: Context, webhook_id: str, limit: int) -> tuple[QueuedDelivery, ...]:
-    filters = {"webhook_id": (webhook_id,)}
-    page = await ctx.tx.documents.scan(QUEUED_DELIVERIES, where=filters, limit=limit)
-    return tuple(QUEUED_DELIVERIES.decode(row.raw) for row in page.rows)
+async def _waiting(ctx: Context, webhook_id: str, limit: int) -> list[QueuedDelivery]:
+    return await scan_values(
+        ctx, QUEUED_DELIVERIES, where={"webhook_id": (webhook_id,)}, limit=limit
+    )
 
 
 async def _put_back(ctx: Context, queue: Queue, holds: Sequence[Hold]) -> Queue:

@@ -15,6 +15,7 @@ import attrs
 from attrs import frozen
 
 from svc_core.base.egress import EgressError, check_callback
+from svc_core.base.views import reshape
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.crud import update_row
@@ -77,11 +78,8 @@ def check_url(url: str, *, loopback: bool) -> None:
 
 def webhook_view(webhook: StoredWebhook, queue: Queue) -> Webhook:
     """The webhook as answers show it: its settings and the state of its deliveries."""
-    return Webhook(
-        **{item.name: getattr(webhook, item.name) for item in attrs.fields(StoredWebhook)},
-        consecutive_failures=queue.consecutive_failures,
-        last_delivery=queue.last_delivery,
-    )
+    failures, newest = queue.consecutive_failures, queue.last_delivery
+    return reshape(Webhook, webhook, consecutive_failures=failures, last_delivery=newest)
 
 
 def enable(webhook: StoredWebhook, now: datetime) -> StoredWebhook:

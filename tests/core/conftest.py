@@ -36,6 +36,9 @@ __all__ = ["make_document", "make_entry", "make_source"]
 R = TypeVar("R")
 T = TypeVar("T")
 
+SECRET = "whsec_" + "U0VD" * 8
+"""What webhooks of tests are signed by."""
+
 
 class House:
     """Sends requests to operations as a tenant, and runs use cases, on one store."""
@@ -92,6 +95,18 @@ class House:
         with pytest.raises(Problem) as failure:
             self.send(operation_id, **arguments)
         return failure.value
+
+    def value(self, collection: Collection[R], id_: str, tenant: str = "wsp_a") -> R:
+        """A stored row as it is, whoever may see it."""
+        return self.run(lambda ctx: ctx.value(collection, id_), tenant)
+
+    def webhook(self, tenant: str = "wsp_a", **members: Any) -> dict[str, Any]:
+        """The answer to the registration of a webhook."""
+        body = {"url": "https://hooks.example.com/svc", "secret": SECRET, **members}
+        key = f"key-{self.ids.new('req')}"
+        reply = self.send("createWebhook", tenant=tenant, body=body, idempotency_key=key)
+        row: dict[str, Any] = json.loads(reply.body)["data"]
+        return row
 
     def rows(self, operation_id: str, query: str = "", tenant: str = "wsp_a") -> list[Any]:
         reply = self.send(operation_id, tenant=tenant, query=query)

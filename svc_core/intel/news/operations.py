@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import Annotated, Any
 
 from attrs import frozen
@@ -25,9 +26,8 @@ from svc_core.intel.news.model import (
     TopicActivity,
     mentions,
 )
-from svc_core.operation import crud
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import JSON, NDJSON, PATH, Operation
+from svc_core.operation.declaration import JSON, NDJSON, PATH, Operation, declare
 from svc_core.operation.members import ObservationId, RecapId
 from svc_core.search.lists import Listing
 from svc_core.text.topics import TOPICS, Topic
@@ -122,6 +122,16 @@ async def get_news_item(ctx: Context, request: GetNewsItem) -> Single[NewsItem]:
     return await NEWS_LISTING.row(ctx, request.news_id)
 
 
+async def get_recap(ctx: Context, request: GetRecap) -> Single[Recap]:
+    """One recap.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    document = await ctx.load(RECAPS, request.recap_id)
+    return Single(document.raw, document.tag)
+
+
 async def _require_news(ctx: Context) -> None:
     if not (await ctx.tx.documents.scan(NEWS, limit=1)).rows:
         wait = {"Retry-After": str(RETRY_SECONDS)}
@@ -162,7 +172,7 @@ async def _topic_row(ctx: Context, topic: Topic) -> TopicRow:
 
 # -- declarations ------------------------------------------------------------------------------
 
-_read = crud.RowOperations(NEWS, "news_id", READ, READ).operation
+_read = partial(declare, scopes=READ, timeless=True)
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _read(
@@ -188,12 +198,11 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         columns=("id", "topic", "window.start", "headline", "itemCount", "language"),
         fails=(problem.NEWS_NOT_READY,),
     ),
-    crud.RowOperations(RECAPS, "recap_id", READ, READ).show(
-        "getRecap",
+    _read(
         "news recap",
         "GET /news/recaps/{recapId}",
         "Read a recap",
-        GetRecap,
+        get_recap,
         description="One recap, as the list and the change feed name it.",
     ),
     _read(

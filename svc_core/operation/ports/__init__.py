@@ -49,6 +49,7 @@ from svc_core.operation.ports.documents import (
     StaleVersionError,
     StorageUnavailable,
     StoredRow,
+    attribute_keys,
 )
 from svc_core.operation.ports.ledger_port import (
     LEDGER_LEVELS,
@@ -136,6 +137,7 @@ __all__ = [
     "StoredRow",
     "TenantRow",
     "Transaction",
+    "attribute_keys",
     "key_digest",
 ]
 

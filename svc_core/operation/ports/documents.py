@@ -1,7 +1,8 @@
 """The document port: versioned rows with compare-and-swap, declared filters and text search."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Generic, Literal, NamedTuple, Protocol, TypedDict, TypeVar, Unpack
+from operator import attrgetter
+from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypedDict, TypeVar, Unpack
 
 from attrs import field, frozen
 
@@ -40,6 +41,11 @@ class IndexedRow:
     facets: Mapping[str, tuple[str, ...]]
     search: str | None
     numbers: Mapping[str, int] = field(factory=dict)
+
+
+def attribute_keys(*names: str) -> dict[str, Callable[[Any], Any]]:
+    """The indexes of a collection that are attributes of its rows, by these names."""
+    return {name: attrgetter(name) for name in names}
 
 
 @frozen(eq=False)

@@ -1,9 +1,8 @@
 """Profiles, their subscriptions and when they are due (Spec: Profile and subscription)."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import attrs
 from attrs import field, frozen
 
 from svc_core.base.unset import UNSET, Maybe
@@ -18,8 +17,9 @@ from svc_core.operation.members import (
     UpdatedAt,
     WebhookId,
     micros,
+    micros_or_never,
 )
-from svc_core.operation.ports import Collection
+from svc_core.operation.ports import Collection, attribute_keys
 from svc_core.operation.schedule import Frequency, Schedule
 from svc_core.wire.constraints import Arg, Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
 
@@ -215,11 +215,6 @@ class PublicProfile:
     frequency: Cadence
 
 
-def public_members(profile: Profile) -> dict[str, Any]:
-    """The members of a public profile that everybody sees."""
-    return {member.name: getattr(profile, member.name) for member in attrs.fields(PublicProfile)}
-
-
 @frozen(kw_only=True)
 class OthersProfile(PublicProfile):
     """A public profile of another workspace, to which the caller's subscribes."""
@@ -230,11 +225,6 @@ class OthersProfile(PublicProfile):
     delivery_metadata: DeliveryMetadata
     subscription: Subscription
     report_generated_at: OldReportGeneratedAt = UNSET
-
-
-def _no_run(due: Due) -> int:
-    """Manual profiles sort behind every instant, so that no worker ever finds them due."""
-    return 2**62 if due.next_run_at is None else micros(due.next_run_at)
 
 
 PROFILES: Collection[Profile] = Collection(
@@ -250,12 +240,15 @@ SUBSCRIPTIONS: Collection[Subscription] = Collection(
     model=Subscription,
     prefix="sub",
     order=lambda subscription: micros(subscription.created_at),
-    keys={"profile_id": lambda subscription: subscription.profile_id},
+    keys=attribute_keys("profile_id"),
     kind="subscription",
 )
 
-DUE: Collection[Due] = Collection(name="due", model=Due, prefix="prf", order=_no_run)
-"""One row for each profile, under its id; the scheduler reads the lowest `next_run_at`."""
+DUE: Collection[Due] = Collection(
+    name="due", model=Due, prefix="prf", order=lambda due: micros_or_never(due.next_run_at)
+)
+"""One row for each profile, under its id; the scheduler reads the lowest `next_run_at`, and never
+finds a manual profile, which sorts behind every instant."""
 
 PROFILE_DELIVERIES: Collection[DeliveryMetadata] = Collection(
     name="profile_deliveries", model=DeliveryMetadata, prefix="prf", order=lambda _: 0
@@ -347,7 +340,7 @@ FOLLOWER_QUEUES: Collection[FollowerQueue] = Collection(
     name="followed",
     model=FollowerQueue,
     prefix="prf",
-    order=lambda queue: micros(queue.news[0].at) if queue.news else 2**62,
+    order=lambda queue: micros_or_never(queue.news[0].at if queue.news else None),
 )
 """Under the profile's id, among its owner's rows; workers read the lowest of every tenant."""
 

@@ -10,7 +10,7 @@ from svc_core import wire
 from svc_core.base import canonical
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract.result import Created, Empty, Page, Single
-from svc_core.operation.context import Context
+from svc_core.operation.context import Context, scan_values
 from svc_core.operation.crud import Crud, RowEdit
 from svc_core.operation.declaration import BODY, PATH, QUERY, Operation
 from svc_core.operation.members import Cursor, Limit, ProfileId
@@ -191,8 +191,7 @@ async def pass_over(
 
 async def subscription_of(ctx: Context, profile_id: str) -> Subscription:
     """The subscription that came with a profile."""
-    page = await ctx.tx.documents.scan(SUBSCRIPTIONS, where={"profile_id": (profile_id,)}, limit=1)
-    return SUBSCRIPTIONS.decode(page.rows[0].raw)
+    return (await scan_values(ctx, SUBSCRIPTIONS, where={"profile_id": (profile_id,)}, limit=1))[0]
 
 
 # -- declarations ------------------------------------------------------------------------------

@@ -8,10 +8,12 @@ Rule 4: a scheduled report ends at a run of its schedule, and begins where the o
 """
 
 from datetime import datetime
+from typing import Any
 
 import attrs
 
 from svc_core.base.unset import UNSET
+from svc_core.base.views import reshape
 from svc_core.contract import problem
 from svc_core.operation import schedule
 from svc_core.reports.profiles.model import (
@@ -23,7 +25,6 @@ from svc_core.reports.profiles.model import (
     ProfileDetail,
     ProfileRow,
     Subscription,
-    public_members,
 )
 
 
@@ -92,31 +93,32 @@ def others_row(
     aliases: bool,
 ) -> OthersProfile:
     """A public profile as a subscriber of another workspace sees it."""
-    report_at = None if last is None else last.report_generated_at
-    return OthersProfile(
-        **public_members(profile),
-        report_generated_at_iso=report_at,
-        delivery_metadata=delivery_metadata(delivery, aliases=aliases),
-        subscription=subscription,
-        report_generated_at=report_at if aliases else UNSET,
-    )
+    metadata = delivery_metadata(delivery, aliases=aliases)
+    members = {
+        "visibility": "public",
+        "subscription": subscription,
+        **_newest(last, aliases=aliases),
+    }
+    return reshape(OthersProfile, profile, delivery_metadata=metadata, **members)
 
 
 def detail(profile: Profile, delivery: DeliveryMetadata | None, *, aliases: bool) -> ProfileDetail:
     """The profile as its owner sees it."""
     metadata = delivery_metadata(delivery, aliases=aliases)
-    return ProfileDetail(**attrs.asdict(profile, recurse=False), delivery_metadata=metadata)
+    return reshape(ProfileDetail, profile, delivery_metadata=metadata)
 
 
 def row(
     view: ProfileDetail, subscription: Subscription, last: Due | None, *, aliases: bool
 ) -> ProfileRow:
     """The profile as the listing shows it; `aliases` adds the deprecated members."""
+    next_run_at = None if last is None else last.next_run_at
+    members = {"subscription": subscription, **_newest(last, aliases=aliases)}
+    return reshape(ProfileRow, view, next_run_at=next_run_at, **members)
+
+
+def _newest(last: Due | None, *, aliases: bool) -> dict[str, Any]:
+    """When the newest report was made, under its name and, with `aliases`, its former one."""
     report_at = None if last is None else last.report_generated_at
-    return ProfileRow(
-        **attrs.asdict(view, recurse=False),
-        next_run_at=None if last is None else last.next_run_at,
-        report_generated_at_iso=report_at,
-        subscription=subscription,
-        report_generated_at=report_at if aliases else UNSET,
-    )
+    former_name = {"report_generated_at": report_at} if aliases else {}
+    return {"report_generated_at_iso": report_at, **former_name}

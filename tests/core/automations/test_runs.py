@@ -113,10 +113,7 @@ def test_the_next_run_is_that_of_the_schedule(desk: Any, schedule: Any, expected
     ("body", "pointer"),
     [
         ({"instructions": "ab"}, "/instructions"),
-        ({"instructions": "x" * 4_001}, "/instructions"),
         ({"instructions": "   "}, "/instructions"),
-        ({"name": ""}, "/name"),
-        ({"name": "x" * 121}, "/name"),
         ({"projectId": "prj_" + "1" * 24}, "/projectId"),
         ({"schedule": {}}, "/schedule/frequency"),
         ({"schedule": {"frequency": "manual"}}, "/schedule/frequency"),
@@ -124,8 +121,6 @@ def test_the_next_run_is_that_of_the_schedule(desk: Any, schedule: Any, expected
         ({"schedule": {**HOURLY, "timezone": "Mars/Base"}}, "/schedule/timezone"),
         ({"schedule": {**HOURLY, "day": 1}}, "/schedule/day"),
         ({"schedule": {"frequency": "weekly", "timeOfDay": "07:30", "day": 8}}, "/schedule/day"),
-        ({"schedule": {"frequency": "monthly", "timeOfDay": "07:30", "day": 29}}, "/schedule/day"),
-        ({"schedule": {"frequency": "daily", "timeOfDay": "24:00"}}, "/schedule/timeOfDay"),
         ({"nextRunAt": None}, "/nextRunAt"),
     ],
 )
@@ -451,14 +446,8 @@ def test_old_runs_go_with_the_end_of_a_new_one(desk: Any) -> None:
 # -- telling webhooks --------------------------------------------------------------------------
 
 
-def webhook(desk: Any, **members: Any) -> Any:
-    body = {"url": "https://hooks.example.com/svc", "secret": "whsec_" + "U0VD" * 8, **members}
-    key = f"key-{desk.house.ids.new('req')}"
-    return desk.ask("createWebhook", body=body, idempotency_key=key)
-
-
 def test_a_webhook_that_chose_it_is_told_of_every_end(desk: Any) -> None:
-    hooks, deaf = webhook(desk, events=[RUN_FINISHED]), webhook(desk)
+    hooks, deaf = desk.house.webhook(events=[RUN_FINISHED]), desk.house.webhook()
     id_ = desk.automation(name="Look")["id"]
     first = desk.ask("runAutomation", id_)
     desk.house.clock.advance(1)

@@ -122,11 +122,6 @@ def test_every_priced_operation_has_an_offer_of_its_own(operation: Any) -> None:
     assert len(offer_(operation).header(URL, ERROR_UNPAID)) < 1_200
 
 
-def test_what_can_be_paid_for_has_a_price() -> None:
-    payable = {operation.id for operation in OPERATIONS if operation.auth == "bearer-or-x402"}
-    assert payable == {operation.id for operation in PAYABLE}
-
-
 def test_what_has_no_price_has_no_offer() -> None:
     assert payments.offer(attrs.evolve(LIST, tier=None), Terms()) is None
     assert payments.offer(attrs.evolve(LIST, auth="bearer"), Terms()) is None

@@ -63,6 +63,12 @@ def refusal_of(
     }
 
 
+def code_of(task: Task) -> ProblemType:
+    """The kind of the refusal that ended a task."""
+    assert isinstance(task.error, Problem)
+    return task.error.type
+
+
 def charges(world: World) -> int:
     return len(world.chain.charges)
 
@@ -710,8 +716,7 @@ def test_one_that_took_too_long_to_work_settles_nothing() -> None:
     world.advance(181)
     finish(world.checkout.reconcile())
     task.finish()
-    assert isinstance(task.error, Problem)
-    assert task.error.type is problem.PAYMENT_IN_PROGRESS
+    assert code_of(task) is problem.PAYMENT_IN_PROGRESS
     assert charges(world) == 0
 
 
@@ -780,8 +785,7 @@ def test_what_was_given_up_meanwhile_is_not_resumed(is_reserved_anew: bool) -> N
     if is_reserved_anew:
         second = held_until(world, value, lambda world: world.runs == 2)
     task.finish()
-    assert isinstance(task.error, Problem)
-    assert task.error.type is problem.PAYMENT_IN_PROGRESS
+    assert code_of(task) is problem.PAYMENT_IN_PROGRESS
     if second is not None:
         world.broker.fault = "none"
         second.finish()
@@ -802,8 +806,7 @@ def test_the_doubt_of_another_request_is_not_resumed() -> None:
         finish(world.checkout.serve(purchase(value, url=SECOND_URL), world.work("another")))
     world.broker.fault = "none"
     task.finish()
-    assert isinstance(task.error, Problem)
-    assert task.error.type is problem.PAYMENT_IN_PROGRESS
+    assert code_of(task) is problem.PAYMENT_IN_PROGRESS
 
 
 def test_good_news_counts_though_it_is_late_and_its_client_has_left() -> None:
@@ -850,8 +853,7 @@ def test_bad_news_from_one_that_was_given_up_counts_for_nothing() -> None:
     world.view.down = True
     finish(world.checkout.reconcile())
     task.finish()
-    assert isinstance(task.error, Problem)
-    assert task.error.type is problem.SETTLEMENT_UNKNOWN
+    assert code_of(task) is problem.SETTLEMENT_UNKNOWN
     assert world.only().state is State.UNKNOWN
 
 

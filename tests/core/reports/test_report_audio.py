@@ -10,9 +10,7 @@ import pytest
 
 from svc_core.base import drive, passes
 from svc_core.base.unset import UNSET
-from svc_core.catalog.openapi import openapi_document as openapi
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import T4_PREMIUM_AUDIO
 from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM, StoredRow
 from svc_core.reports import composition as reports
@@ -105,22 +103,6 @@ def stage(house: Any) -> Stage:
 
 
 # -- reading -----------------------------------------------------------------------------------
-
-
-def test_the_operation_is_declared_as_specified(house: Any) -> None:
-    operation = house.operations["getReportAudio"]
-    assert (operation.method, operation.path) == ("GET", "/reports/{reportId}/audio")
-    assert operation.scopes == {"reports:audio"}
-    assert (operation.auth, operation.tier) == ("bearer-or-x402", T4_PREMIUM_AUDIO)
-    assert T4_PREMIUM_AUDIO.price_usd == "0.50"
-    document = openapi.build_openapi([operation], base_url="https://a.example", flat=True)
-    method = document["paths"]["/api/v1/reports/{reportId}/audio"]["get"]
-    assert "content" not in method["responses"]["302"]
-    assert "Location" in method["responses"]["302"]["headers"]
-    redirect = next(item for item in method["parameters"] if item["name"] == "redirect")
-    assert redirect["schema"] == {"type": "boolean", "examples": [False], "default": False}
-    assert {"401", "402", "403", "404"} <= set(method["responses"])
-    assert "AUDIO_NOT_AVAILABLE" in str(method["responses"]["404"])
 
 
 def test_a_report_without_audio_is_told_from_no_report(stage: Stage) -> None:

@@ -7,10 +7,7 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core import catalog
 from svc_core.base.unset import UNSET
-from svc_core.catalog.openapi import openapi_document as openapi
-from svc_core.operation.declaration import T3_ENRICHED
 from svc_core.reports.model import (
     FACETS,
     REPORTS,
@@ -146,15 +143,3 @@ def test_the_tag_is_that_of_what_is_said(house: Any) -> None:
     after = send(house, if_none_match=first)
     assert after.status == 200
     assert dict(after.headers)["ETag"] != first
-
-
-def test_the_operation_is_declared_as_specified() -> None:
-    operation = next(
-        operation for operation in catalog.OPERATIONS if operation.id == "getReportAudioText"
-    )
-    assert operation.address == "/api/v1/reports/{reportId}/audio-text"
-    assert (operation.scopes, operation.tier) == (frozenset({"reports:read"}), T3_ENRICHED)
-    assert (operation.auth, operation.success) == ("bearer-or-x402", 200)
-    document = openapi.build_openapi(catalog.OPERATIONS, base_url="https://api.example")
-    answers = document["paths"]["/reports/{reportId}/audio-text"]["get"]["responses"]
-    assert {"200", "401", "402", "403", "404", "429", "500"} <= set(answers)

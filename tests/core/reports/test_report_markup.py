@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from svc_core.formats.feeds.model import FeedItem, ParsedFeed
-from svc_core.reports import composition as reports
 from svc_core.reports import render
 from svc_core.reports.model import ReportSource, ReportWords, Section, Statement
+from tests.core.feeds import document, entry
+from tests.core.report_building import publish
 
 HOSTILE = [
     "[x](javascript:alert(1))",
@@ -256,24 +256,18 @@ def test_only_html_is_taken_from_words(words: str, expected: str) -> None:
 def take_in(house: Any, titles: list[str], at: datetime) -> None:
     text = "Dockworkers at the port of Rotterdam stopped work over pay. Forty ships wait at sea."
     items = tuple(
-        FeedItem(
-            natural_key=f"item-{number}",
+        entry(
+            f"item-{number}",
             title=f"Rotterdam port strike {number} {title}",
             summary=text,
             text=f"{text} The union said {title} about the port strike {number} of Rotterdam.",
             url=f"https://paper.example/{number}",
-            source_url=None,
             published_at=at,
-            updated_at=None,
-            language="en",
-            authors=(),
-            categories=(),
-            image_url=None,
         )
         for number, title in enumerate(titles)
     )
-    source = house.add("https://paper.example/feed")
-    house.take(source, ParsedFeed("rss", "Paper <b>", "https://paper.example/", "en", items, ()))
+    feed = document(*items, title="Paper <b>", home_url="https://paper.example/")
+    house.take(house.add("https://paper.example/feed"), feed)
 
 
 @pytest.fixture
@@ -284,9 +278,7 @@ def report(house: Any) -> Any:
         topic="Port strikes <b>",
         keywords=["Rotterdam"],
     )
-    material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"]), "wsp_a")
-    report = reports.compose(material, house.clock.now())
-    return house.run(lambda ctx: reports.publish_report(ctx, report), "wsp_a")
+    return publish(house, profile["id"])
 
 
 def test_hostile_items_make_a_harmless_report(house: Any, report: Any) -> None:

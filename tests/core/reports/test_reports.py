@@ -2,8 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import attrs
@@ -11,7 +10,6 @@ import pytest
 
 from svc_core import catalog
 from svc_core.contract.problem import Problem
-from svc_core.formats.feeds.model import FeedItem, ParsedFeed
 from svc_core.intel.news.model import NEWS
 from svc_core.operation.ports import SYSTEM, FeedPosition
 from svc_core.reports import composition as reports
@@ -23,71 +21,12 @@ from svc_core.reports.publications import READS_MAX
 from svc_core.reports.recordings import FORGET_AT_ONCE, forget_reports
 from svc_core.reports.report_commands import TriggerReport, trigger_report
 from svc_core.text.containment import TextWords
-
-STORIES = [
-    (
-        "Dockworkers strike closes the port of Rotterdam",
-        "Dockworkers at the port of Rotterdam stopped work on Monday over pay. "
-        "The strike halted 40 container ships. The union FNV wants 8 percent more.",
-    ),
-    (
-        "Rotterdam port strike: union and terminals meet a mediator",
-        "A mediator met the union FNV and three terminals about the Rotterdam port strike. "
-        "Talks go on at night. Forty ships wait off the coast.",
-    ),
-    (
-        "Port of Antwerp takes ships diverted by the strike in Rotterdam",
-        "The port of Antwerp unloaded six ships that were diverted by the dockworkers' strike. "
-        "Its quays are nearly full. Trucks wait five hours.",
-    ),
-    (
-        "Chocolate festival opens in Bruges",
-        "Bruges opened its chocolate festival with a tower of pralines. It lasts three days.",
-    ),
-]
-
-
-def feed_item(number: int, title: str, text: str, at: datetime | None) -> FeedItem:
-    return FeedItem(
-        natural_key=f"item-{number}",
-        title=title,
-        summary=text[:600],
-        text=text,
-        url=f"https://paper{number % 3}.example/{number}",
-        source_url=None,
-        published_at=at,
-        updated_at=None,
-        language="en",
-        authors=(),
-        categories=(),
-        image_url=None,
-    )
-
-
-def take_in(house: Any, stories: Sequence[tuple[str, str]], first: int = 0) -> None:
-    now = house.clock.now()
-    for number, (title, text) in enumerate(stories, first):
-        location = f"https://paper{number % 3}.example/feed"
-        feed = ParsedFeed(
-            "rss",
-            f"Paper {number % 3}",
-            f"https://paper{number % 3}.example/",
-            "en",
-            (feed_item(number, title, text, now - timedelta(hours=number % 12)),),
-            (),
-        )
-        house.take(house.add(location), feed)
-
-
-def make(house: Any, profile_id: str, window: Window | None = None) -> Any:
-    material = house.run(lambda ctx: reports.gather_material(ctx, profile_id, window), "wsp_a")
-    report = reports.compose(material, house.clock.now())
-    return house.run(lambda ctx: reports.publish_report(ctx, report), "wsp_a")
+from tests.core.report_building import STORIES, compose, gather, publish, take_stories
 
 
 @pytest.fixture
 def profile(house: Any) -> Any:
-    take_in(house, STORIES)
+    take_stories(house, STORIES)
     return house.profile(name="Ports", topic="Strikes at European ports", keywords=["Rotterdam"])
 
 
@@ -100,7 +39,7 @@ def read(house: Any, report_id: str, query: str = "", **headers: str) -> Any:
 
 
 def test_a_report_tells_what_matches_and_nothing_else(house: Any, profile: Any) -> None:
-    row = make(house, profile["id"])
+    row = publish(house, profile["id"])
     detail = read(house, row.id, "include=content,sources")
     titles = [source["title"] for source in detail["sources"]]
     assert {STORIES[0][0], STORIES[1][0]} <= set(titles)
@@ -111,12 +50,9 @@ def test_a_report_tells_what_matches_and_nothing_else(house: Any, profile: Any) 
 
 
 def test_every_sentence_stands_in_an_item_that_it_cites(house: Any, profile: Any) -> None:
-    row = make(house, profile["id"])
+    row = publish(house, profile["id"])
 
-    async def load(ctx: Any) -> Any:
-        return FACETS.decode((await ctx.load(FACETS, row.id)).raw)
-
-    facets = house.run(load, "wsp_a")
+    facets = house.value(FACETS, row.id)
     words = {source.number: source.title for source in facets.sources}
     texts = dict(STORIES)
     statements = [*facets.opening, *facets.key_points, *facets.briefs]
@@ -137,9 +73,9 @@ def test_every_sentence_stands_in_an_item_that_it_cites(house: Any, profile: Any
 
 
 def test_nothing_matching_makes_a_short_honest_report(house: Any) -> None:
-    take_in(house, STORIES)
+    take_stories(house, STORIES)
     profile = house.profile(topic="Quantum gravity experiments on Neptune")
-    row = make(house, profile["id"])
+    row = publish(house, profile["id"])
     detail = read(house, row.id, "include=sources,signals,graph,content")
     assert row.counts == attrs.evolve(row.counts, sources=0, signals=0, entities=0, incidents=0)
     assert (detail["sources"], detail["signals"]) == ([], [])
@@ -149,11 +85,11 @@ def test_nothing_matching_makes_a_short_honest_report(house: Any) -> None:
 
 
 def test_the_same_evidence_makes_the_same_report_once(house: Any, profile: Any) -> None:
-    first = make(house, profile["id"])
+    first = publish(house, profile["id"])
     before = house.send("getReport", path={"reportId": first.id}, query="include=content,graph")
     changes = house.changes()
     house.clock.advance(60)
-    again = make(house, profile["id"])
+    again = publish(house, profile["id"])
     after = house.send("getReport", path={"reportId": first.id}, query="include=content,graph")
     assert again == first
     assert after.body == before.body
@@ -164,11 +100,11 @@ def test_a_named_period_makes_one_report_and_new_evidence_renews_it(
     house: Any, profile: Any
 ) -> None:
     window = Window(house.clock.now(), house.clock.now() - timedelta(days=2), by="published")
-    first = make(house, profile["id"], window)
-    assert make(house, profile["id"], window) == first
+    first = publish(house, profile["id"], window)
+    assert publish(house, profile["id"], window) == first
     house.clock.advance(60)
-    take_in(house, [("Strike at Rotterdam port ends", "The Rotterdam port strike ended.")], 20)
-    renewal = make(house, profile["id"], attrs.evolve(window, end=window.end))
+    take_stories(house, [("Strike at Rotterdam port ends", "The Rotterdam port strike ended.")], 20)
+    renewal = publish(house, profile["id"], attrs.evolve(window, end=window.end))
     assert renewal.id == first.id
     listing = json.loads(house.send("listReports").body)["data"]
     assert [row["id"] for row in listing] == [first.id]
@@ -177,30 +113,27 @@ def test_a_named_period_makes_one_report_and_new_evidence_renews_it(
 def test_a_named_period_selects_by_the_items_own_dates(house: Any, profile: Any) -> None:
     far = house.clock.now() - timedelta(days=400)
     window = Window(far, far - timedelta(days=1), by="published")
-    assert make(house, profile["id"], window).counts.sources == 0
+    assert publish(house, profile["id"], window).counts.sources == 0
     open_window = Window(house.clock.now(), None, by="published")
-    assert make(house, profile["id"], open_window).counts.sources > 0
+    assert publish(house, profile["id"], open_window).counts.sources > 0
 
 
 def test_later_reports_cover_only_what_came_since(house: Any, profile: Any) -> None:
-    make(house, profile["id"])
+    publish(house, profile["id"])
     house.clock.advance(3 * 24 * 3600)
     fresh = ("Rotterdam dockworkers return to work", "Rotterdam dockworkers ended the port strike.")
-    take_in(house, [fresh], 30)
-    row = make(house, profile["id"])
+    take_stories(house, [fresh], 30)
+    row = publish(house, profile["id"])
     titles = [source["title"] for source in read(house, row.id, "include=sources")["sources"]]
     assert titles == [fresh[0]]
 
 
 def test_a_subject_without_a_known_word_finds_nothing_and_says_so(house: Any) -> None:
-    take_in(house, STORIES)
+    take_stories(house, STORIES)
     for topic in ("!!! ???", "Xyzzy quux"):
         profile = house.profile(topic=topic)
-        material = house.run(
-            lambda ctx, profile=profile: reports.gather_material(ctx, profile["id"]), "wsp_a"
-        )
-        assert material.evidence == ()
-        row = make(house, profile["id"])
+        assert gather(house, profile["id"]).evidence == ()
+        row = publish(house, profile["id"])
         assert row.counts.sources == 0
         assert topic in row.summary
 
@@ -209,8 +142,8 @@ def test_a_report_keeps_the_version_of_the_frequencies_that_it_was_made_with(hou
     profile = house.profile(topic="Rotterdam port strike")
     versions = []
     for number, story in enumerate(STORIES):
-        take_in(house, [story], number)
-        material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"]), "wsp_a")
+        take_stories(house, [story], number)
+        material = gather(house, profile["id"])
         facets = reports.compose(material, house.clock.now()).facets
         assert facets.frequencies == material.frequencies.version
         versions.append(facets.frequencies)
@@ -224,12 +157,11 @@ def test_an_item_that_vanished_is_not_evidence(house: Any, profile: Any) -> None
             await ctx.remove(NEWS, row.id)
 
     house.run(lose, SYSTEM)
-    assert make(house, profile["id"]).counts.sources == 0
+    assert publish(house, profile["id"]).counts.sources == 0
 
 
 def test_a_profile_deleted_meanwhile_gets_no_report(house: Any, profile: Any) -> None:
-    material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"]), "wsp_a")
-    report = reports.compose(material, house.clock.now())
+    report = compose(house, profile["id"])
     house.send("deleteProfile", path={"profileId": profile["id"]})
     with pytest.raises(Problem, match="NOT_FOUND"):
         house.run(lambda ctx: reports.publish_report(ctx, report), "wsp_a")
@@ -238,9 +170,9 @@ def test_a_profile_deleted_meanwhile_gets_no_report(house: Any, profile: Any) ->
 
 def test_an_item_without_title_is_named_by_its_words(house: Any) -> None:
     words = "Rotterdam dockworkers ended their strike at the port on Monday after long talks."
-    take_in(house, [("", f"{words} {words}")])
+    take_stories(house, [("", f"{words} {words}")])
     profile = house.profile(topic="Strikes at European ports", keywords=["Rotterdam"])
-    row = make(house, profile["id"])
+    row = publish(house, profile["id"])
     source = read(house, row.id, "include=sources")["sources"][0]
     assert source["title"].startswith("Rotterdam dockworkers ended")
     assert source["title"].endswith("…")
@@ -253,7 +185,7 @@ def test_an_unknown_or_foreign_profile_makes_nothing(house: Any, profile: Any) -
 
 
 def test_deleting_a_profile_removes_its_reports(house: Any, profile: Any) -> None:
-    row = make(house, profile["id"])
+    row = publish(house, profile["id"])
     house.send("deleteProfile", path={"profileId": profile["id"]})
     refusal = house.refusal("getReport", path={"reportId": row.id})
     assert refusal.type.code == "NOT_FOUND"
@@ -262,23 +194,17 @@ def test_deleting_a_profile_removes_its_reports(house: Any, profile: Any) -> Non
 
 
 def test_only_one_worker_settles_a_due_profile(house: Any) -> None:
-    take_in(house, STORIES)
-    profile = house.profile(
-        topic="Strikes at European ports", frequency="daily", scheduleTimeOfDay="06:00"
-    )
+    take_stories(house, STORIES)
+    profile = daily(house)
     house.clock.advance(24 * 3600)
 
-    async def due(ctx: Any) -> Any:
-        return await ctx.load(DUE, profile["id"])
-
-    seen = house.run(due, "wsp_a")
-    material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"]), "wsp_a")
-    report = reports.compose(material, house.clock.now())
+    seen = due_of(house, profile["id"])
+    report = compose(house, profile["id"])
     first = house.run(lambda ctx: reports.settle_run(ctx, report, seen), "wsp_a")
     second = house.run(lambda ctx: reports.settle_run(ctx, report, seen), "wsp_a")
     assert first is not None
     assert second is None
-    after = DUE.decode(house.run(due, "wsp_a").raw)
+    after = house.value(DUE, profile["id"])
     assert after.next_run_at is not None
     assert after.next_run_at > house.clock.now()
     assert after.covered_until == house.clock.now()
@@ -294,22 +220,19 @@ def daily(house: Any) -> Any:
 
 
 def due_of(house: Any, profile_id: str) -> Any:
-    async def load(ctx: Any) -> Any:
-        return await ctx.load(DUE, profile_id)
-
-    return house.run(load, "wsp_a")
+    return house.run(lambda ctx: ctx.load(DUE, profile_id), "wsp_a")
 
 
 def test_the_first_scheduled_report_begins_where_one_made_by_hand_ended(house: Any) -> None:
-    take_in(house, STORIES)
+    take_stories(house, STORIES)
     profile = daily(house)
-    make(house, profile["id"])
+    publish(house, profile["id"])
     surely = house.clock.now() - timedelta(seconds=30)  # what was on its way may be missing
-    assert DUE.decode(due_of(house, profile["id"]).raw).covered_until == surely
+    assert house.value(DUE, profile["id"]).covered_until == surely
     window = Window(house.clock.now(), None, by="published")
     second = daily(house)
-    make(house, second["id"], window)
-    assert DUE.decode(due_of(house, second["id"]).raw).covered_until is None
+    publish(house, second["id"], window)
+    assert house.value(DUE, second["id"]).covered_until is None
 
 
 def test_a_run_that_fails_is_tried_later_and_ever_more_rarely(house: Any) -> None:
@@ -318,7 +241,7 @@ def test_a_run_that_fails_is_tried_later_and_ever_more_rarely(house: Any) -> Non
     for _ in range(12):
         seen = due_of(house, profile["id"])
         house.run(lambda ctx, seen=seen: reports.postpone(ctx, profile["id"], seen), "wsp_a")
-        after = DUE.decode(due_of(house, profile["id"]).raw)
+        after = house.value(DUE, profile["id"])
         waits.append((after.next_run_at - house.clock.now()) / timedelta(minutes=1))
     assert waits[:4] == [5, 10, 20, 40]
     assert waits[-1] == 24 * 60
@@ -334,7 +257,7 @@ def test_a_run_that_fails_is_tried_later_and_ever_more_rarely(house: Any) -> Non
 
 
 def test_an_item_that_tells_only_when_it_changed_is_dated_by_that(house: Any) -> None:
-    take_in(house, STORIES)
+    take_stories(house, STORIES)
     profile = house.profile(topic="Strikes at European ports", keywords=["Rotterdam"])
 
     async def redate(ctx: Any) -> None:
@@ -344,7 +267,7 @@ def test_an_item_that_tells_only_when_it_changed_is_dated_by_that(house: Any) ->
             await ctx.save(NEWS, row.id, attrs.evolve(item, published_at=None, updated_at=old))
 
     house.run(redate, SYSTEM)
-    row = make(house, profile["id"])
+    row = publish(house, profile["id"])
     sources = read(house, row.id, "include=sources")["sources"]
     assert {source["publishedAt"][:4] for source in sources} == {"2023"}
     listing = json.loads(house.send("listNews").body)["data"]
@@ -358,11 +281,11 @@ def test_an_older_named_period_is_recognised_behind_a_newer_report(
 ) -> None:
     whole = Window(house.clock.now(), None, by="published")
     last_hour = Window(house.clock.now(), house.clock.now() - timedelta(hours=1), by="published")
-    first = make(house, profile["id"], whole)
+    first = publish(house, profile["id"], whole)
     house.clock.advance(60)
-    make(house, profile["id"], last_hour)
+    publish(house, profile["id"], last_hour)
     changes = house.changes()
-    assert make(house, profile["id"], whole) == first
+    assert publish(house, profile["id"], whole) == first
     assert house.changes() == changes
 
 
@@ -388,7 +311,7 @@ def row_count(house: Any, collection: Any) -> int:
 def test_reports_of_a_deleted_profile_go_in_short_units_and_are_hidden_at_once(
     house: Any, profile: Any
 ) -> None:
-    row = make(house, profile["id"])
+    row = publish(house, profile["id"])
     ids = [row.id, *copies_of(house, row, 2 * FORGET_AT_ONCE)]
     house.send("deleteProfile", path={"profileId": profile["id"]})
     assert row_count(house, REPORTS) == row_count(house, FACETS) == len(ids) - FORGET_AT_ONCE
@@ -413,9 +336,9 @@ def test_reports_of_a_deleted_profile_go_in_short_units_and_are_hidden_at_once(
 def test_other_reports_are_listed_while_those_of_a_deleted_profile_go(
     house: Any, profile: Any
 ) -> None:
-    other_report = make(house, profile["id"])
+    other_report = publish(house, profile["id"])
     second = house.profile(name="Other", topic=profile["topic"])
-    row = make(house, second["id"])
+    row = publish(house, second["id"])
     copies_of(house, row, FORGET_AT_ONCE + 5)
     house.send("deleteProfile", path={"profileId": second["id"]})
     page = json.loads(house.send("listReports", query="limit=2").body)
@@ -425,10 +348,10 @@ def test_other_reports_are_listed_while_those_of_a_deleted_profile_go(
 
 
 def test_one_page_is_not_looked_for_among_all_that_is_hidden(house: Any, profile: Any) -> None:
-    other_report = make(house, profile["id"])
+    other_report = publish(house, profile["id"])
     house.clock.advance(60)
     second = house.profile(name="Other", topic=profile["topic"])
-    copies_of(house, make(house, second["id"]), FORGET_AT_ONCE + 2 * READS_MAX)
+    copies_of(house, publish(house, second["id"]), FORGET_AT_ONCE + 2 * READS_MAX)
     house.send("deleteProfile", path={"profileId": second["id"]})
     ids, query, pages = [], "limit=1", 0
     while query:
@@ -441,7 +364,7 @@ def test_one_page_is_not_looked_for_among_all_that_is_hidden(house: Any, profile
 
 
 def test_nobody_is_told_anew_of_a_report_of_a_deleted_profile(house: Any, profile: Any) -> None:
-    copies_of(house, make(house, profile["id"]), FORGET_AT_ONCE)
+    copies_of(house, publish(house, profile["id"]), FORGET_AT_ONCE)
     house.send("deleteProfile", path={"profileId": profile["id"]})
     (row,) = house.run(lambda ctx: ctx.tx.documents.scan(REPORTS, limit=2), "wsp_a").rows
     with pytest.raises(Problem, match="NOT_FOUND"):
@@ -449,7 +372,7 @@ def test_nobody_is_told_anew_of_a_report_of_a_deleted_profile(house: Any, profil
 
 
 def test_an_identifier_is_never_given_twice(house: Any, profile: Any) -> None:
-    row = make(house, profile["id"])
+    row = publish(house, profile["id"])
     with pytest.raises(Problem, match="RESOURCE_CONFLICT"):
         house.run(lambda ctx: ctx.create(REPORTS, row.id, row), "wsp_a")
 
@@ -460,7 +383,7 @@ def test_an_identifier_is_never_given_twice(house: Any, profile: Any) -> None:
 def test_the_listing_shows_the_row_and_the_profile_its_newest_report(
     house: Any, profile: Any
 ) -> None:
-    row = make(house, profile["id"])
+    row = publish(house, profile["id"])
     listing = json.loads(house.send("listReports").body)["data"]
     assert listing == [read(house, row.id)]
     assert listing[0]["links"]["self"] == f"/api/v1/reports/{row.id}"
@@ -478,7 +401,7 @@ def test_the_listing_shows_the_row_and_the_profile_its_newest_report(
 def test_an_expansion_is_there_only_when_asked_for(
     house: Any, profile: Any, expansion: str
 ) -> None:
-    row = make(house, profile["id"])
+    row = publish(house, profile["id"])
     assert expansion not in read(house, row.id)
     detail = read(house, row.id, f"include={expansion}")
     assert expansion in detail
@@ -487,7 +410,7 @@ def test_an_expansion_is_there_only_when_asked_for(
 
 
 def test_each_form_of_a_report_has_its_own_tag(house: Any, profile: Any) -> None:
-    path = {"reportId": make(house, profile["id"]).id}
+    path = {"reportId": publish(house, profile["id"]).id}
     queries = ["", "include=content", "include=graph,content", "view=agent", "format=markdown"]
     tags = [
         dict(house.send("getReport", path=path, query=query).headers)["ETag"] for query in queries
@@ -498,7 +421,7 @@ def test_each_form_of_a_report_has_its_own_tag(house: Any, profile: Any) -> None
 
 
 def test_the_agents_view_has_no_markup(house: Any, profile: Any) -> None:
-    row = make(house, profile["id"])
+    row = publish(house, profile["id"])
     view = read(house, row.id, "view=agent")
     assert set(view) == {
         "id", "title", "summary", "period", "language", "keyPoints", "briefs", "notes", "signals",
@@ -513,7 +436,7 @@ def test_the_agents_view_has_no_markup(house: Any, profile: Any) -> None:
 
 
 def test_markdown_comes_by_accept_and_by_format(house: Any, profile: Any) -> None:
-    path = {"reportId": make(house, profile["id"]).id}
+    path = {"reportId": publish(house, profile["id"]).id}
     by_accept = house.send("getReport", path=path, accept="text/markdown")
     by_format = house.send("getReport", path=path, query="format=markdown")
     assert by_accept.body == by_format.body
@@ -526,7 +449,7 @@ def test_markdown_comes_by_accept_and_by_format(house: Any, profile: Any) -> Non
 
 
 def test_the_facets_are_their_own_objects(house: Any, profile: Any) -> None:
-    path = {"reportId": make(house, profile["id"]).id}
+    path = {"reportId": publish(house, profile["id"]).id}
     signals = json.loads(house.send("getReportSignals", path=path).body)
     graph = json.loads(house.send("getReportGraph", path=path).body)
     words = json.loads(house.send("getReportText", path=path).body)
@@ -551,7 +474,7 @@ def test_words_are_counted_in_every_script(words: str, count: int) -> None:
 
 
 def test_a_report_older_than_signals_and_graphs_says_so(house: Any, profile: Any) -> None:
-    row = make(house, profile["id"])
+    row = publish(house, profile["id"])
 
     async def age(ctx: Any) -> None:
         facets = FACETS.decode((await ctx.load(FACETS, row.id)).raw)

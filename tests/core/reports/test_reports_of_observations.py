@@ -9,7 +9,6 @@ import pytest
 from svc_core.base import drive
 from svc_core.intel.incidents.fold_passes import fold_new
 from svc_core.intel.signals.detection import detect_new
-from svc_core.reports import composition as reports
 from svc_core.reports import observations as observed
 from svc_core.reports.composition import Window
 from svc_core.reports.observations import RECENT, is_in_times
@@ -17,6 +16,7 @@ from svc_core.testing.clock import START
 from tests.core import demo
 from tests.core.intel.incident_documents import rss, take
 from tests.core.intel.news.test_grouping import Work
+from tests.core.report_building import publish
 
 HOUR = timedelta(hours=1)
 
@@ -58,9 +58,7 @@ def world(house: Any) -> None:
 
 def compose_on(house: Any, topic: str, window: Window | None = None) -> dict[str, Any]:
     profile = house.profile(topic=topic)
-    material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"], window), "wsp_a")
-    report = reports.compose(material, house.clock.now())
-    row = house.run(lambda ctx: reports.publish_report(ctx, report), "wsp_a")
+    row = publish(house, profile["id"], window)
     reply = house.send("getReport", path={"reportId": row.id}, query="include=sources,graph")
     detail: dict[str, Any] = json.loads(reply.body)["data"]
     return detail

@@ -14,7 +14,7 @@ from svc_core.reports.composition import ComposedReport, Material
 from svc_core.reports.model import Statement
 from svc_core.reports.rewrites import INSTRUCTIONS, SECTIONS_MAX, Writer, rewrite_report
 from svc_core.text.wording import frame
-from tests.core.reports.test_reports import STORIES, take_in
+from tests.core.report_building import STORIES, gather, take_stories
 
 NOTE = frame("en")["rewritten"]
 
@@ -56,9 +56,9 @@ EXTRA_ITEMS = [
 
 @pytest.fixture
 def composed_report(house: Any) -> tuple[Material, ComposedReport]:
-    take_in(house, [*STORIES, *EXTRA_ITEMS])
+    take_stories(house, [*STORIES, *EXTRA_ITEMS])
     profile = house.profile(name="Ports", topic="Strikes at European ports", keywords=["Rotterdam"])
-    material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"], None), "wsp_a")
+    material = gather(house, profile["id"])
     report = reports.compose(material, house.clock.now())
     assert report.facets.sections
     return material, report
@@ -151,7 +151,7 @@ def test_of_a_passage_what_fails_is_dropped(composed_report: Any) -> None:
 
 def test_a_report_of_nothing_is_not_rewritten(house: Any) -> None:
     profile, model = house.profile(topic="Volcanoes of Io"), Model(lambda words: words)
-    material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"], None), "wsp_a")
+    material = gather(house, profile["id"])
     report = reports.compose(material, house.clock.now())
     assert by(model, (material, report)) is report
     assert model.requests == []

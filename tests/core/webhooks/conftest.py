@@ -31,7 +31,6 @@ from svc_core.webhooks.rules import AttemptOutcome, attempt_outcome
 
 TENANT = "wsp_a"
 URL = "https://hooks.example.com/svc"
-SECRET = "whsec_" + "U0VD" * 8
 
 
 class Yard:
@@ -50,10 +49,7 @@ class Yard:
 
     def webhook(self, tenant: str = TENANT, **members: Any) -> Any:
         """The answer to a registration."""
-        body = {"url": URL, "secret": SECRET, **members}
-        key = f"key-{self.house.ids.new('req')}"
-        reply = self.house.send("createWebhook", tenant=tenant, body=body, idempotency_key=key)
-        return json.loads(reply.body)["data"]
+        return self.house.webhook(tenant, **members)
 
     def redeliver(self, webhook_id: str, event_id: str) -> Any:
         path = {"webhookId": webhook_id, "eventId": event_id}

@@ -1,7 +1,7 @@
 """What webhooks are told, and of what (Spec: Events, Report notification webhook)."""
 
 import json
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import attrs
@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from svc_core import catalog
 from svc_core.base import drive, instants
-from svc_core.formats.feeds.model import FeedItem, ParsedFeed
 from svc_core.operation.context import Context
 from svc_core.operation.ports import FeedPosition, Transaction
 from svc_core.outbox.cloud_events import cloud_event
@@ -22,6 +21,7 @@ from svc_core.reports import notices
 from svc_core.reports.composition import Window
 from svc_core.reports.model import FACETS, REPORTS
 from svc_core.reports.profiles.model import DUE, SUBSCRIPTIONS, DeliveryPreferences, Subscription
+from tests.core.report_building import compose, take_stories
 
 TEXT = (
     "Dockworkers at the port of Rotterdam stopped work on Monday over pay. "
@@ -30,20 +30,11 @@ TEXT = (
 
 
 def take_in(house: Any, text: str = TEXT) -> None:
-    now = house.clock.now()
-    location = "https://paper.example/feed"
-    item = FeedItem(
-        "item-1", "Dockworkers strike closes the port of Rotterdam", text[:600], text,
-        "https://paper.example/1", None, now - timedelta(hours=2), None, "en", (), (), None,
-    )  # fmt: skip
-    bearer = ParsedFeed("rss", "Paper", "https://paper.example/", "en", (item,), ())
-    house.take(house.add(location), bearer)
+    take_stories(house, [("Dockworkers strike closes the port of Rotterdam", text)], 2)
 
 
 def finish(house: Any, profile_id: str) -> reports.ComposedReport:
-    window = Window(house.clock.now(), None, by="published")
-    material = house.run(lambda ctx: reports.gather_material(ctx, profile_id, window), "wsp_a")
-    return reports.compose(material, house.clock.now())
+    return compose(house, profile_id, Window(house.clock.now(), None, by="published"))
 
 
 def publish(house: Any, profile_id: str) -> Any:
@@ -255,8 +246,7 @@ def test_a_scheduled_report_is_told_as_one_made_by_hand(yard: Any) -> None:
     take_in(house)
     house.clock.advance(3_600)
     due = house.run(lambda ctx: ctx.load(DUE, profile["id"]), "wsp_a")
-    material = house.run(lambda ctx: reports.gather_material(ctx, profile["id"]), "wsp_a")
-    report = reports.compose(material, house.clock.now())
+    report = compose(house, profile["id"])
     row = house.run(lambda ctx: reports.settle_run(ctx, report, due), "wsp_a")
     assert house.run(lambda ctx: reports.settle_run(ctx, report, due), "wsp_a") is None
     (event,) = events(house)

@@ -50,8 +50,12 @@ class Office:
 
     def refusal_of(self, usecase: Callable[[Context], Awaitable[Any]]) -> tuple[str, str]:
         """The code and detail of the refusal."""
+        return self.refusal_to(lambda: self.run(usecase))
+
+    def refusal_to(self, make: Callable[[], Any]) -> tuple[str, str]:
+        """The code and detail of the refusal to one of the makers below."""
         with pytest.raises(Problem) as failure:
-            self.run(usecase)
+            make()
         return failure.value.type.code, failure.value.detail
 
     def workspace(self, name: str = "acme", plan: str = "pro", **extra: Any) -> Workspace:
