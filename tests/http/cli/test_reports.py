@@ -78,6 +78,19 @@ def test_the_life_of_a_profile(svc: Svc, cwd: Path) -> None:
     assert svc("profiles", "list", "--json").json == []
 
 
+def test_a_report_of_a_period_tells_of_that_period(svc: Svc, profile: str) -> None:
+    period = ("--start", "2026-05-01T00:00:00Z", "--end", "2026-05-04T00:00:00Z")
+    first = svc("reports", "generate", profile, *period, "--json")
+    assert first.json["period"] == {"start": "2026-05-01T00:00:00Z", "end": "2026-05-04T00:00:00Z"}
+    assert svc("reports", "generate", profile, *period, "--json").json["isNew"] is False
+    page = svc("reports", "show", first.json["id"], "--include", "sources", "--json").json
+    dates = [source["publishedAt"] for source in page["sources"]]
+    assert dates
+    assert all("2026-05-01" <= date <= "2026-05-04" for date in dates)
+    backwards = svc("reports", "generate", profile, "--start", period[3], "--end", period[1])
+    assert (backwards.code, backwards.err.startswith("svc: --start: ")) == (1, True)
+
+
 # -- speaking ----------------------------------------------------------------------------------
 
 
