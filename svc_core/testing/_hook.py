@@ -1,7 +1,6 @@
 """Registers strategies with Hypothesis for the classes of values that stores handle.
 
-Hypothesis finds a strategy by class, so `st.from_type(Note)` works. It cannot find one for an
-`Annotated` text with a pattern; `from_annotation` of this kit makes those.
+Hypothesis finds a strategy by class, so `st.from_type(Note)` works.
 """
 
 from hypothesis import strategies as st
