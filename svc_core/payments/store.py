@@ -23,7 +23,6 @@ from svc_core.operation.ports import (
     Position,
     Storage,
     Transaction,
-    attribute_keys,
 )
 from svc_core.payments import bodies
 from svc_core.payments.payment_ports import Rule
@@ -60,8 +59,9 @@ PAYMENTS: Collection[Payment] = Collection(
     order=lambda payment: micros(payment.reserved_at),
     scope="system",
     keys={
-        **attribute_keys("state", "transaction"),
+        "state": lambda payment: payment.state,
         "receipt": lambda payment: payment.receipt_id,
+        "transaction": lambda payment: payment.transaction,
         "named": _identifier_key,
     },
     numbers={
