@@ -42,7 +42,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.ledger": 6670,
     "svc_core.operation": 2306,
     "svc_core.outbox": 257,
-    "svc_core.payments": 1401,
+    "svc_core.payments": 1402,
     "svc_core.projects": 109,
     "svc_core.reports": 3139,
     "svc_core.search": 731,
