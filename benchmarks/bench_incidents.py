@@ -3,14 +3,13 @@
     python benchmarks/bench_incidents.py [--stored ROWS] [--rows ROWS] [--quick]
 
 A store (SQLite) holds events of earlier days and their incidents. 5,000 rows of a file of GDELT
-are taken in and folded, once into a quarter of the store and once into all of it: the CPU time of
-both, the incidents that a second folds, and the longest that one unit of work held the writer.
-Each article tells three rows on average, one article in twenty is a copy of another. 200,000 rows
-take some five minutes to store; --quick stores 4,000 and takes in 1,000.
+are taken in and folded, once into a quarter of the store and once into all of it: the seconds of
+both by the clock and of CPU time, the incidents that a second folds, and the longest that one unit
+of work held the writer. Each article tells three rows on average, one article in twenty is a copy
+of another. 200,000 rows take some five minutes to store; --quick stores 4,000 and takes in 1,000.
 
-Exit code 3 when a goal is missed: 5 s for 5,000 rows, 250 ms for a unit, and a row into the large
-store at most half as dear again as one into the small store. All are CPU time, as other work on
-the machine is no cost of ours.
+Exit code 3 when a goal is missed: by the clock, 5 s to fold 5,000 rows and 250 ms for a unit; of
+CPU time, a row into the large store at most half as dear again as one into the small store.
 """
 
 import argparse
@@ -123,9 +122,9 @@ async def _count(service: Service) -> int:
 
 @frozen
 class Cost:
-    """CPU seconds of taking rows in and of folding them, and the longest unit in seconds."""
+    """CPU seconds of a delta; seconds by the clock of folding it, and of the longest unit."""
 
-    taking: float
+    cpu: float
     folding: float
     longest: float
 
@@ -142,13 +141,13 @@ async def _measure(service: Service, rows: int, day: datetime) -> Cost:
     after = await _count(service)
     print(f"stored incidents      {before:>10,}")
     print(f"  taken in            {rows:>10,} rows in {taking:.2f} s of CPU time")
-    rate = count / folding
-    print(f"  folded              {count:>10,} in {folding:.2f} s: {rate:,.0f} a second")
-    print(f"  by the clock        {wall:>10.2f} s")
+    rate = count / wall
+    print(f"  folded              {count:>10,} in {wall:.2f} s: {rate:,.0f} a second")
+    print(f"  of CPU time         {folding:>10.2f} s")
     print(f"  new incidents       {after - before:>10,}")
-    unit, held = 1_000 * timed_service.longest_cpu, 1_000 * timed_service.longest
-    print(f"  the longest unit    {unit:>10.0f} ms, by the clock {held:.0f} ms", flush=True)
-    return Cost(taking, folding, timed_service.longest_cpu)
+    held, unit = 1_000 * timed_service.longest, 1_000 * timed_service.longest_cpu
+    print(f"  the longest unit    {held:>10.0f} ms, of CPU time {unit:.0f} ms", flush=True)
+    return Cost(taking + folding, wall, timed_service.longest)
 
 
 async def _run(folder: str, stored: int, rows: int) -> bool:
@@ -165,7 +164,7 @@ async def _run(folder: str, stored: int, rows: int) -> bool:
         costs.append(await _measure(service, rows, day))
         day, count = day + timedelta(days=1), count + rows
     await storage.close()
-    small, large = (cost.taking + cost.folding for cost in costs)
+    small, large = (cost.cpu for cost in costs)
     print(f"a row into the large store costs {large / small:.2f} of one into the small store")
     seconds_max = SECONDS_MAX * rows / 5_000
     return large <= GROWTH_MAX * small and all(
@@ -176,7 +175,7 @@ async def _run(folder: str, stored: int, rows: int) -> bool:
 def main() -> None:
     """Print the figures; leave with 3 when a goal is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--stored", type=int, default=50_000)
+    parser.add_argument("--stored", type=int, default=200_000)
     parser.add_argument("--rows", type=int, default=5_000)
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
