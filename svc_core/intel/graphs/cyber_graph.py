@@ -20,7 +20,7 @@ from svc_core.intel.entities.vulnerability import CVES
 from svc_core.intel.folding.read_declarations import CYBER, reading
 from svc_core.intel.graphs import derivation
 from svc_core.intel.graphs.derivation import AFFECTED_BY
-from svc_core.intel.graphs.neighbours import Neighbours, Node, edge_of
+from svc_core.intel.graphs.neighbours import Neighbours, Node, json_rows
 from svc_core.intel.graphs.operations import Depth, RelationTypes, edge_page, public_edge, text
 from svc_core.intel.graphs.rules import NODES_MAX, Edge, EdgeCriteria
 from svc_core.operation.context import Context
@@ -187,7 +187,7 @@ async def _relation_edges(neighbours: Neighbours, after: Position | None, limit:
         rows = await neighbours.ctx.tx.documents.scan(
             RELATIONS, where=filters, after=after, limit=ROWS_AT_ONCE
         )
-        relations = await neighbours.between([edge_of(row.raw) for row in rows.rows])
+        relations = await neighbours.between(json_rows([row.raw for row in rows.rows]))
         by_id = {edge["id"]: edge for edge in relations}
         queue = [row.id for row in rows.rows if row.id in by_id]
         while queue:
@@ -208,7 +208,8 @@ async def _oldest(neighbours: Neighbours, edges: Sequence[Edge]) -> dict[str, Ed
     ids = tuple(sorted(id_ for node in nodes for id_ in neighbours.nodes[node].ids))
     scope = {"source": ids, "target": ids, "type": tuple(sorted({edge["type"] for edge in edges}))}
     rows = await neighbours.ctx.tx.documents.scan(RELATIONS, where=scope, limit=ALIKE_MAX)
-    alike = [edge for row in rows.rows if neighbours.criteria.matches(edge := edge_of(row.raw))]
+    relations = json_rows([row.raw for row in rows.rows])
+    alike = list(filter(neighbours.criteria.matches, relations))
     return {edge["id"]: edge for edge in await neighbours.between(alike)}
 
 

@@ -6,7 +6,7 @@ stored relations are; `Neighbours` resolves both.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
 
 from attrs import frozen
@@ -57,12 +57,12 @@ FACETS: Mapping[str, Facet] = {
 
 
 async def facet_rows(
-    ctx: Context, type_: str, rows: Sequence[Row], limit: int
+    ctx: Context, type_: str, references: Iterable[str], limit: int
 ) -> tuple[list[Row], bool]:
-    """The rows that make edges of a type to these entities, and whether there are more."""
+    """The rows that make edges of a type to entities with these references, and whether there are
+    more."""
     facet = FACETS[type_]
-    refs = {ref: None for row in rows for ref in row_references(row) if facet.takes(ref)}
-    filters = {facet.name: tuple(refs)}
+    filters = {facet.name: tuple(filter(facet.takes, references))}
     page = await ctx.tx.documents.scan(facet.collection, where=filters, limit=limit)
     return [json.loads(row.raw) for row in page.rows], page.has_more
 

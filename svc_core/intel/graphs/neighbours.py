@@ -43,10 +43,6 @@ class Node(NamedTuple):
     is_revoked: bool
     row: Mapping[str, Any]
 
-    def references(self) -> Iterable[str]:
-        """All references by which edges may name this node."""
-        return derivation.row_references(self.row) if self.id.startswith("ent_") else self.ids
-
 
 @define(eq=False)
 class Neighbours:
@@ -62,6 +58,7 @@ class Neighbours:
     nodes: dict[str, Node] = field(factory=dict)
     is_cut: bool = False
     _lookup: dict[str, Node | None] = field(factory=dict)
+    _references: dict[str, tuple[str, ...]] = field(factory=dict)
 
     async def resolve(self, references: Iterable[str]) -> dict[str, Node]:
         """The nodes that these references mean; references to unknown entities are left out."""
@@ -69,11 +66,19 @@ class Neighbours:
         new = [ref for ref in unique if ref not in self._lookup]
         if new:
             self._lookup |= dict.fromkeys(new)
-            for reference, row in (await _rows(self.ctx, new)).items():
-                if row.id not in self.nodes:
-                    self.nodes[row.id] = node_of(row)
-                self._lookup[reference] = self.nodes[row.id]
+            rows = await _rows(self.ctx, new)
+            unread = {row.id: row for row in rows.values() if row.id not in self.nodes}
+            self.nodes |= {node.id: node for node in nodes_of(list(unread.values()))}
+            self._lookup |= {reference: self.nodes[row.id] for reference, row in rows.items()}
         return {ref: node for ref in unique if (node := self._lookup[ref]) is not None}
+
+    def references(self, node: Node) -> tuple[str, ...]:
+        """All references by which edges may name a node."""
+        if node.id not in self._references:
+            is_entity = node.id.startswith("ent_")
+            refs = derivation.row_references(node.row) if is_entity else node.ids
+            self._references[node.id] = tuple(refs)
+        return self._references[node.id]
 
     async def walk_from(self, root: str, depth: int, nodes_max: int) -> Walk:
         """The graph around a node, up to a depth and a number of nodes."""
@@ -100,7 +105,7 @@ class Neighbours:
         self, nodes: Sequence[str], relations: Iterable[RawEdge], room: int
     ) -> list[RawEdge]:
         """The edges that there is room for, in turn by node; ends beyond are not looked up."""
-        owners = {ref: node for node in nodes for ref in self.nodes[node].references()}
+        owners = {ref: node for node in nodes for ref in self.references(self.nodes[node])}
         edges = round_robin(filter(self.criteria.matches, relations), ENDS, owners)
         new: set[str] = set()
         at, before = 0, set(self.nodes)
@@ -122,19 +127,18 @@ class Neighbours:
         if page.has_more and len(nodes) > 1:
             return [edge for node in nodes for edge in await self._scan_end(end, [node], share)]
         self.is_cut = self.is_cut or page.has_more
-        return [edge_of(row.raw) for row in page.rows]
+        return json_rows([row.raw for row in page.rows])
 
     async def _derive(self, type_: str, nodes: Sequence[Node], share: int) -> list[RawEdge]:
         """The edges of a type that other rows make to these nodes, at most `share` of each."""
         owners = [node for node in nodes if node.type in derivation.FACETS[type_].types]
         if not owners:
             return []
-        ends, limit = [node.row for node in owners], share * len(owners)
-        rows, is_more = await derivation.facet_rows(self.ctx, type_, ends, limit)
+        refs = {ref: None for node in owners for ref in self.references(node)}
+        rows, is_more = await derivation.facet_rows(self.ctx, type_, refs, share * len(owners))
         if is_more and len(owners) > 1:
             return [edge for node in owners for edge in await self._derive(type_, [node], share)]
         self.is_cut = self.is_cut or is_more
-        refs = {ref for node in owners for ref in node.references()}
         candidates = (edge for row in rows for edge in derivation.edges(row))
         return [edge for edge in candidates if edge["type"] == type_ and edge["source"] in refs]
 
@@ -171,10 +175,10 @@ class Neighbours:
 # -- rows as edges and nodes -------------------------------------------------------------------
 
 
-def edge_of(raw: bytes) -> RawEdge:
-    """A stored relation as an edge whose ends are still references."""
-    edge: RawEdge = json.loads(str(raw, "utf-8"))
-    return edge
+def json_rows(raws: Sequence[bytes]) -> list[dict[str, Any]]:
+    """Stored rows as JSON objects; read in one go, which takes half the time of one by one."""
+    rows: list[dict[str, Any]] = json.loads(str(b"[%b]" % b",".join(raws), "utf-8"))
+    return rows
 
 
 async def _rows(ctx: Context, references: Sequence[str]) -> dict[str, StoredRow[Any]]:
@@ -191,16 +195,18 @@ async def _rows(ctx: Context, references: Sequence[str]) -> dict[str, StoredRow[
     return rows
 
 
-def node_of(row: StoredRow[Any]) -> Node:
-    """The row of an entity or an incident as a node."""
-    body = json.loads(str(row.raw, "utf-8"))
-    ids: tuple[str, ...] = (row.id, *body["mergedIds"])
-    if row.id.startswith("inc_"):
-        place = body.get("place") or {}
-        code = place.get("countryCode")
-        return Node(row.id, "incident", body["title"], code, ids, is_revoked=False, row=body)
+def nodes_of(rows: Sequence[StoredRow[Any]]) -> list[Node]:
+    """The rows of entities and incidents as nodes."""
+    return list(map(_node, json_rows([row.raw for row in rows])))
+
+
+def _node(row: Mapping[str, Any]) -> Node:
+    ids: tuple[str, ...] = (row["id"], *row["mergedIds"])
+    if row["id"].startswith("inc_"):
+        code = (row.get("place") or {}).get("countryCode")
+        return Node(row["id"], "incident", row["title"], code, ids, is_revoked=False, row=row)
     return Node(
-        row.id, body["type"], body["name"], _country(body), ids, bool(body.get("revoked")), body
+        row["id"], row["type"], row["name"], _country(row), ids, bool(row.get("revoked")), row
     )
 
 
