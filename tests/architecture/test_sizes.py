@@ -31,7 +31,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.intel.events": 247,
     "svc_core.intel.folding": 756,
     "svc_core.intel.fusion": 503,
-    "svc_core.intel.graphs": 720,
+    "svc_core.intel.graphs": 724,
     "svc_core.intel.incidents": 1044,
     "svc_core.intel.intake": 1177,
     "svc_core.intel.linking": 511,
