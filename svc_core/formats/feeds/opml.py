@@ -1,4 +1,4 @@
-"""Reads and writes lists of feeds in OPML 2.0.
+"""Reads lists of feeds in OPML 2.0.
 
 Rule 1: an outline with an `xmlUrl` is a feed, whatever its `type`; one without is a folder, or
         nothing.
@@ -6,8 +6,7 @@ Rule 2: the folders and the categories of a feed are its labels; which of them a
         decided by the caller.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from xml.sax.saxutils import escape, quoteattr
+from collections.abc import Iterator, Mapping
 
 from attrs import frozen
 
@@ -26,7 +25,6 @@ class Outline:
     url: str
     name: str | None
     labels: tuple[str, ...] = ()
-    home_url: str | None = None
 
 
 def opml_outlines(body: Body) -> tuple[Outline, ...]:
@@ -71,30 +69,3 @@ def _categories(attributes: Mapping[str, str]) -> Iterator[str]:
     """OPML 2.0: slash-delimited paths, with commas between them."""
     for path in attributes.get("category", "").split(","):
         yield from (name.strip()[:LABEL_CHARS] for name in path.split("/") if name.strip())
-
-
-def render_opml(title: str, feeds: Iterable[Outline]) -> str:
-    """Renders a list of feeds as OPML 2.0."""
-    lines = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        '<opml version="2.0">',
-        f"  <head><title>{escape(fold_space(title))}</title></head>",
-        "  <body>",
-        *(f"    <outline{''.join(_attributes(feed))}/>" for feed in feeds),
-        "  </body>",
-        "</opml>",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _attributes(feed: Outline) -> Iterator[str]:
-    name = feed.name or feed.url
-    attributes: Mapping[str, str | None] = {
-        "type": "rss",
-        "text": name,
-        "title": name,
-        "xmlUrl": feed.url,
-        "htmlUrl": feed.home_url,
-        "category": ",".join(feed.labels),
-    }
-    return (f" {key}={quoteattr(fold_space(value))}" for key, value in attributes.items() if value)

@@ -1,4 +1,4 @@
-"""The operations on formats and presets, and the import and export of feed lists (OPML)."""
+"""The operations on formats and presets, and the import of feed lists (OPML)."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -9,18 +9,16 @@ from attrs import frozen
 
 from svc_core import data, wire
 from svc_core.contract import problem
-from svc_core.contract.negotiation import Representation
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Content, Page
+from svc_core.contract.result import Page
 from svc_core.formats.feeds import opml
-from svc_core.formats.feeds.news_formats import FEEDS
 from svc_core.formats.model import DocumentRefused
 from svc_core.formats.reading.compression import unpack_document
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import Format
 from svc_core.formats.table import TABLE
 from svc_core.intel.folding.model import HealthError, Source
-from svc_core.intel.intake import health, operations, registry
+from svc_core.intel.intake import health, operations
 from svc_core.intel.intake.operations import SourceReader
 from svc_core.intel.intake.registry import SourceWish
 from svc_core.operation.context import Context
@@ -29,7 +27,6 @@ from svc_core.operation.units import WorkContext
 from svc_core.text.topics import topics_of_labels
 from svc_core.wire.constraints import Arg, Doc, MaxLen
 
-OPML = Representation("opml", "text/x-opml")
 OPML_BYTES = 10 * 2**20  # ten thousand feeds of a kilobyte each
 
 # -- formats -----------------------------------------------------------------------------------
@@ -266,24 +263,6 @@ def _wishes(
     return wishes, refusals
 
 
-@frozen
-class ExportSources:
-    """The feeds that are read."""
-
-
-async def export_sources(ctx: Context, _: ExportSources) -> Content:
-    """The news feeds among the sources, as an OPML list."""
-    sources = await registry.stored_sources(ctx, limit=operations.SOURCES_MAX)
-    feeds = [
-        opml.Outline(source.location, source.name or None, source.topics, source.home_url)
-        for source in sorted(sources, key=lambda source: (source.name, source.location))
-        if source.format is None or source.format in _FEEDS
-    ]
-    return Content(OPML.media_type, opml.render_opml("Sources", feeds).encode())
-
-
-_FEEDS = frozenset(format_.id for format_ in FEEDS)
-
 # -- declarations ------------------------------------------------------------------------------
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
@@ -313,13 +292,5 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         binding="system",
         columns=("id", "name", "status", "topics", "location"),
         notes=("reason",),
-    ),
-    local(
-        "sources export",
-        "Write the feeds among the sources as an OPML list",
-        export_sources,
-        method="GET",
-        binding="system",
-        media=(OPML,),
     ),
 )

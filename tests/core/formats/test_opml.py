@@ -36,20 +36,6 @@ def test_every_feed_is_found_with_its_folders_and_categories() -> None:
     )
 
 
-def test_a_list_that_was_written_is_read_as_it_was() -> None:
-    feeds = (
-        Outline("https://a.example/?x=1&y='2'", 'A "quoted" <name> & more', ("world", "ai")),
-        Outline("https://b.example/feed", "https://b.example/feed", ()),
-    )
-    draft = opml.render_opml("Sources & <feeds>", feeds)
-    assert opml.opml_outlines(Body(draft.encode())) == feeds
-    outline_xml = opml.render_opml(
-        "", [Outline("https://b.example/feed", None, (), "https://b.example/")]
-    )
-    assert 'htmlUrl="https://b.example/"' in outline_xml
-    assert opml.opml_outlines(Body(outline_xml.encode())) == feeds[1:]
-
-
 LONG_LIST = b"".join(
     b'<outline xmlUrl="https://a.example/%d"/>' % n for n in range(opml.FEEDS_MAX + 1)
 )
