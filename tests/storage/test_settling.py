@@ -14,7 +14,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM
 from tests.backends import NAMES, store_of
 from tests.core.conftest import House
-from tests.core.intel.intake.test_settling import decide, groups, refusal_of, rows, take, withdraw
+from tests.core.intel.intake.test_settling import decide, groups, refusal_of, rows, take
 
 
 class StoredHouse(House):
@@ -55,7 +55,7 @@ def test_what_was_settled_holds_when_sources_are_read_anew(house_store: StoredHo
     assert decide(house_store, "merge", "lei:A", "ftm:x")["changed"] is False
     assert refusal_of(house_store, "merge", "lei:B", "ftm:x")[0] == "RESOURCE_CONFLICT"
     assert decide(house_store, "distinct", "cik:1", "lei:B")["changed"] is True
-    withdraw(house_store, "/lei:A")
+    house_store.withdraw("/lei:A")
     assert set(rows(house_store)) == {id_of("ftm:x"), id_of("cik:1"), id_of("lei:B")}
     take(house_store, "lei:A")
     assert frozenset({"lei:A", "ftm:x"}) in groups(house_store)
