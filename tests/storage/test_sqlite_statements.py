@@ -18,7 +18,7 @@ from svc_core.testing.sync_store import SyncStore
 from svc_http.stores import SqliteStorage
 from svc_http.stores.relational.list_statements import WHOLE, IndexWalk
 from svc_http.stores.sqlite import has_wal_reset_fault, migrate_sqlite
-from svc_http.stores.sqlite._documents import SqliteDocuments
+from svc_http.stores.sqlite._documents import JOINED_MIN, SqliteDocuments
 from svc_http.stores.sqlite._lists import SqliteLists
 from svc_http.stores.sqlite._session import SqliteSession
 from svc_http.stores.sqlite._table import build_table
@@ -64,6 +64,7 @@ FILL = (
     ),
 )  # fmt: skip
 RARE = {"topic": ("r0", "r1", "both")}
+ABSENT = tuple(f"absent {number}" for number in range(JOINED_MIN))
 WHERES: tuple[dict[str, tuple[str, ...]], ...] = (
     {"topic": ("r1",)},
     RARE,
@@ -72,6 +73,8 @@ WHERES: tuple[dict[str, tuple[str, ...]], ...] = (
     {"topic": ("all", "t1"), "status": ("rare",)},
     {"topic": ("all",)},
     {"topic": ("t0", "t1")},
+    {"topic": (*RARE["topic"], *ABSENT)},
+    {"topic": ("t0", "t1", *ABSENT)},
 )
 BOUNDS: tuple[dict[str, Any], ...] = (
     {},
@@ -128,6 +131,21 @@ def test_a_table_that_grows_makes_no_list_and_no_count_of_its_rows_dearer(
         (few, _), (large, rows) = (steps(connection, usecase) for connection in databases)
         assert rows != 0
         assert large <= 1.5 * few
+
+
+@pytest.mark.parametrize("how", [{}, {"after": Position(9, "n9")}, {"order": "weight"}], ids=str)
+@pytest.mark.parametrize("limit", [18, 30])
+def test_few_rows_of_many_values_are_read_by_one_statement(
+    databases: Any, how: dict[str, Any], limit: int
+) -> None:
+    statements: list[str] = []
+    where = {"topic": (*RARE["topic"], *ABSENT)}
+    few = steps(databases[0], lambda docs: docs.scan(NOTES, where=RARE, limit=limit, **how))[1]
+    databases[0].set_trace_callback(statements.append)
+    many = steps(databases[0], lambda docs: docs.scan(NOTES, where=where, limit=limit, **how))[1]
+    databases[0].set_trace_callback(None)
+    assert many == few
+    assert len([text for text in statements if text.startswith(("SELECT", "WITH"))]) <= 3
 
 
 def test_a_row_with_two_of_the_values_is_counted_once(databases: Any) -> None:

@@ -74,6 +74,7 @@ class ListPromises(StoreTest):
         self.note("b", 2, status="done", author="x", topics=("u",))
         self.note("c", 3, status="open", author="y", topics=())
         self.note("d", 4, topics=("t",))
+        many = tuple(f"absent {number}" for number in range(100))
         for filters, ids in (
             ({"status": ("open",)}, ["c", "a"]),
             ({"status": ("open", "done")}, ["c", "b", "a"]),
@@ -81,6 +82,8 @@ class ListPromises(StoreTest):
             ({"status": ("open",), "author": ("x", "y")}, ["c", "a"]),
             ({"topic": ("t",)}, ["d", "a"]),
             ({"topic": ("t", "u")}, ["d", "b", "a"]),
+            ({"topic": ("t", "u", *many)}, ["d", "b", "a"]),
+            ({"status": ("done", *many), "author": ("x", "y")}, ["b"]),
             ({"topic": ("t", "u"), "status": ("open", "done")}, ["b", "a"]),
             ({"topic": ("u",), "author": ("x",), "status": ("done",)}, ["b"]),
             ({"status": ()}, []),

@@ -77,6 +77,16 @@ class SqliteLists(ListStatements):
             self.add_rows(query.add("SELECT 1 FROM "), walk, mark=mark, has_rows=False)
             query.values += values
 
+    def joint_page(
+        self, walk: IndexWalk, order: str | None, after: Position | None, limit: int
+    ) -> StatementDraft:
+        """The rows of all values of a filter at once, all of which are read and sorted; a row that
+        has several of the values comes as often."""
+        page = self.walk_page(walk, order, after, limit, mark="IN choice")
+        choices = json.dumps([choice for (choice,) in walk.choices])
+        query = StatementDraft("WITH choice AS (SELECT value FROM json_each(?)) ", choices)
+        return query.add(page.text, *page.values)
+
     def count(self, walk: IndexWalk, limit: int) -> StatementDraft:
         """How many rows the first choice of a walk has, up to a limit."""
         query = self._matches(StatementDraft("SELECT count(*) FROM (SELECT 1 FROM "), walk)
