@@ -5,7 +5,6 @@ encoding a small value.
 """
 
 from collections.abc import Callable
-from json import JSONEncoder
 from json import encoder as json_encoder
 from typing import Any, NoReturn
 
@@ -22,15 +21,7 @@ def compact_encoder(
     function raises ValueError for a number that is infinite or not a number. It does not look for
     values that hold themselves.
     """
-    make: Any = getattr(json_encoder, "c_make_encoder", None)
-    if make is None:  # an interpreter without the C encoder
-        return JSONEncoder(
-            ensure_ascii=ascii_only,
-            separators=(",", ":"),
-            sort_keys=sort_keys,
-            default=default,
-            allow_nan=False,
-        ).encode
+    make: Any = json_encoder.c_make_encoder  # type: ignore[attr-defined]  # typeshed lacks it
     escape = json_encoder.encode_basestring_ascii if ascii_only else json_encoder.encode_basestring
     chunks = make(None, default or _refuse, escape, None, ":", ",", sort_keys, False, False)
     join = "".join
