@@ -19,7 +19,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.access": 1323,
     "svc_core.agent": 2990,
     "svc_core.automations": 440,
-    "svc_core.base": 654,
+    "svc_core.base": 646,
     "svc_core.catalog": 1149,
     "svc_core.changes": 264,
     "svc_core.contract": 511,
