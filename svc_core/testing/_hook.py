@@ -1,6 +1,7 @@
 """Registers strategies with Hypothesis for the classes of values that stores handle.
 
-Hypothesis finds a strategy by class, so `st.from_type(Note)` works.
+Hypothesis finds a strategy by class, so `st.from_type(Note)` works. It cannot find one for an
+`Annotated` text with a pattern; `from_annotation` of this kit makes those.
 """
 
 from hypothesis import strategies as st

@@ -14,7 +14,7 @@ from svc_core.ledger.log.note import Ed25519Signer, NoteError, VerifierKey
 from svc_core.ledger.log.proofs import ProofError
 from svc_core.ledger.log.receipt import LogReceipt
 from svc_core.ledger.log.tree import extend, root
-from tests.ledger_kit.logs import inclusion
+from svc_core.testing.ledger_kit.logs import inclusion
 
 VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
 SIGNER = Ed25519Signer.from_seed(bytes.fromhex(VECTORS["logKey"]["seed"]))

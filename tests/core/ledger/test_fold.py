@@ -17,10 +17,10 @@ from svc_core.ledger.fold.recordset import RecordSet
 from svc_core.ledger.fold.standing import Standing
 from svc_core.ledger.fold.view import Basis, CollisionView, SubjectView, encode
 from svc_core.ledger.records import Draft, SealedRecord, decode
+from svc_core.testing.ledger_kit import fold_questions as questions
+from svc_core.testing.ledger_kit import folds
+from svc_core.testing.ledger_kit import history_strategies as histories
 from svc_core.wire.schema import Schemas
-from tests.ledger_kit import fold_questions as questions
-from tests.ledger_kit import folds
-from tests.ledger_kit import history_strategies as histories
 from tests.sampling import examples
 
 VECTORS = json.loads(

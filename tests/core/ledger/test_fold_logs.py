@@ -12,9 +12,9 @@ from svc_core.ledger.log.note import Ed25519Signer, VerifierKey
 from svc_core.ledger.log.receipt import LogReceipt
 from svc_core.ledger.records import SealedRecord, decode, encode_line, head_text, payload_bytes
 from svc_core.ledger.verify.log_verification import verify_log
-from tests.ledger_kit import edits, folds, logs
-from tests.ledger_kit import fold_questions as questions
-from tests.ledger_kit import history_strategies as histories
+from svc_core.testing.ledger_kit import edits, folds, logs
+from svc_core.testing.ledger_kit import fold_questions as questions
+from svc_core.testing.ledger_kit import history_strategies as histories
 from tests.sampling import examples
 
 FEW = examples(40)

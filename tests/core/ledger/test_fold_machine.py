@@ -1,8 +1,8 @@
 """The memory store and the fold, driven by a ledger that grows at random."""
 
 from svc_core.base import drive
+from svc_core.testing.ledger_kit.machine import LedgerMachine
 from svc_http.stores import MemoryStorage
-from tests.ledger_kit.machine import LedgerMachine
 from tests.sampling import examples
 
 

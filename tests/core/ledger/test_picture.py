@@ -20,9 +20,9 @@ from svc_core.ledger.picture import (
     svg,
 )
 from svc_core.ledger.records import STATEMENTS, SealedRecord
-from tests.ledger_kit import fold_questions as questions
-from tests.ledger_kit import history_strategies as histories
-from tests.ledger_kit.fold_questions import Question
+from svc_core.testing.ledger_kit import fold_questions as questions
+from svc_core.testing.ledger_kit import history_strategies as histories
+from svc_core.testing.ledger_kit.fold_questions import Question
 from tests.sampling import examples
 
 SUBJECT = f"sbj_{'a' * 24}"

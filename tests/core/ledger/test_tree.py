@@ -23,7 +23,7 @@ from svc_core.ledger.log.proofs import (
     verify_inclusion,
 )
 from svc_core.ledger.log.tree import extend, grow, root
-from tests.ledger_kit.logs import consistency, inclusion
+from svc_core.testing.ledger_kit.logs import consistency, inclusion
 
 VECTORS = json.loads(Path("tests/data/ledger/vectors.json").read_text("utf-8"))
 SEALS = [bytes.fromhex(seal) for seal in VECTORS["seals"]]

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from svc_core.ledger.records import Draft, SealedRecord
-from tests.ledger_kit import folds, ranks
-from tests.ledger_kit.folds import Fold, Question, core
-from tests.ledger_kit.history_strategies import (
+from svc_core.testing.ledger_kit import folds, ranks
+from svc_core.testing.ledger_kit.folds import Fold, Question, core
+from svc_core.testing.ledger_kit.history_strategies import (
     VALID_TIMES,
     History,
     instant,

@@ -1,17 +1,67 @@
-"""Made values are those of stores; the clock and identifiers are exact."""
+"""Made values keep the constraints of their annotation; the clock and identifiers are exact."""
 
-from typing import Any
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
 
 import pytest
-from hypothesis import given
+from attrs import frozen
+from hypothesis import find, given
 from hypothesis import strategies as st
 
 from svc_core.base.ids import is_id
+from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract.answer import Answer
 from svc_core.operation.ports import FeedPosition, Position
 from svc_core.testing import _hook
+from svc_core.testing.annotated_values import from_annotation
 from svc_core.testing.clock import START, CountingIds, FrozenClock
 from svc_core.testing.sample import NOTES, Note
+from svc_core.wire.constraints import Ge, IdOf, Le, MaxLen, MinLen, Pattern
+
+
+@frozen
+class Leaf:
+    id: Annotated[str, IdOf("prf")]
+    share: Annotated[float, Ge(0), Le(1)]
+
+
+@frozen
+class Tree:
+    name: Annotated[str, Pattern("[a-z]+"), MinLen(2), MaxLen(4)]
+    count: Annotated[int, Ge(1), Le(3)]
+    kind: Literal["a", "b"]
+    leaves: Annotated[tuple[Leaf, ...], MinLen(1), MaxLen(2)]
+    pair: tuple[int, bool]
+    words: Annotated[list[Annotated[str, MaxLen(3)]], MinLen(4)]
+    table: Mapping[str, bytes]
+    few: Annotated[dict[str, int], MaxLen(1)]
+    at: datetime | None
+    note: Maybe[str | None] = UNSET
+
+
+@given(from_annotation(Tree))
+def test_values_keep_every_constraint(tree: Tree) -> None:
+    assert re.fullmatch("[a-z]{2,4}", tree.name)
+    assert 1 <= tree.count <= 3
+    assert tree.kind in ("a", "b")
+    assert 1 <= len(tree.leaves) <= 2
+    assert all(is_id("prf", leaf.id) and 0 <= leaf.share <= 1 for leaf in tree.leaves)
+    assert len(tree.words) == 4
+    assert all(len(word) <= 3 for word in tree.words)
+    assert len(tree.few) <= 1
+    assert tree.at is None or tree.at.tzinfo is UTC
+
+
+def test_every_kind_of_absence_is_met() -> None:
+    for sample in (UNSET, None, ""):
+        assert find(from_annotation(Maybe[str | None]), lambda x, s=sample: x == s) == sample
+
+
+def test_an_annotation_without_a_rule_is_refused() -> None:
+    with pytest.raises(TypeError, match="no rule"):
+        from_annotation(complex)
 
 
 @given(st.data())

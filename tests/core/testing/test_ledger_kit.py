@@ -8,12 +8,12 @@ from hypothesis.vendor.pretty import pretty
 
 from svc_core.base import drive
 from svc_core.ledger.verify.log_verification import verify_log
+from svc_core.testing.ledger_kit.edits import line_edits
+from svc_core.testing.ledger_kit.history_strategies import histories
+from svc_core.testing.ledger_kit.logs import check_edit_is_found
 from svc_core.testing.sample import SAMPLES
 from svc_core.testing.storage_steps import LineDraft, append_lines, erase
 from svc_http.stores import MemoryStorage
-from tests.ledger_kit.edits import line_edits
-from tests.ledger_kit.history_strategies import histories
-from tests.ledger_kit.logs import check_edit_is_found
 
 UNSHRUNK = settings(phases=[Phase.generate], max_examples=1_000, deadline=None)
 

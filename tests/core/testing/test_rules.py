@@ -14,15 +14,15 @@ from attrs import evolve
 
 import svc_core.testing
 from svc_core.base import drive
+from svc_core.testing.ledger_kit import folds, logs
+from svc_core.testing.ledger_kit import history_strategies as histories
+from svc_core.testing.ledger_kit.folds import core
+from svc_core.testing.ledger_kit.machine import LedgerMachine
 from svc_core.testing.rules import rule_text
 from svc_core.testing.sample import NOTES, SAMPLES, Note
 from svc_core.testing.storage_agreement import agreement_machine
 from svc_core.testing.storage_contract import StorageContract
 from svc_http.stores import MemoryStorage
-from tests.ledger_kit import folds, logs
-from tests.ledger_kit import history_strategies as histories
-from tests.ledger_kit.folds import core
-from tests.ledger_kit.machine import LedgerMachine
 
 STRICT = """
 from datetime import timedelta
@@ -60,7 +60,7 @@ def test_every_example_of_the_kit_passes_as_it_stands(tmp_path: Path) -> None:
         timeout=120,
     )
 
-    assert len(examples) == 2
+    assert len(examples) == 5
     assert process.returncode == 0, process.stdout[-3_000:]
 
 

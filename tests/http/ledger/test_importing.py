@@ -8,8 +8,8 @@ from svc_core.ledger.append import imports as importing
 from svc_core.ledger.append.imports import import_lines
 from svc_core.ledger.log.record_seals import TreeHead, seal_batch
 from svc_core.ledger.records import Draft
+from svc_core.testing.ledger_kit.history_strategies import line_without_payload
 from tests.counted import Counted, KilledError
-from tests.ledger_kit.history_strategies import line_without_payload
 
 LEDGER, OTHER_LEDGER = f"led_{'0' * 24}", f"led_{'1' * 24}"
 DAY = "2026-01-01T00:00:00.000000Z"

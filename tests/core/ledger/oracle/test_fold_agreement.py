@@ -4,8 +4,8 @@ from typing import Any
 
 from hypothesis import given
 
-from tests.ledger_kit import folds
-from tests.ledger_kit import history_strategies as histories
+from svc_core.testing.ledger_kit import folds
+from svc_core.testing.ledger_kit import history_strategies as histories
 from tests.sampling import examples
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from svc_core.ledger.records import KIND_PREFIX, Draft
 from svc_core.ledger.stix import bundle as stix
-from tests.ledger_kit.history_strategies import LEDGER, History
+from svc_core.testing.ledger_kit.history_strategies import LEDGER, History
 
 V = "2026-06-01T00:00:00.000000Z"
 SOURCE = {

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from svc_core.ledger.records import Draft
 from svc_core.ledger.stix import bundle as stix
-from tests.ledger_kit import fold_questions as questions
-from tests.ledger_kit import history_strategies as histories
-from tests.ledger_kit import logs
-from tests.ledger_kit.history_strategies import LEDGER
+from svc_core.testing.ledger_kit import fold_questions as questions
+from svc_core.testing.ledger_kit import history_strategies as histories
+from svc_core.testing.ledger_kit import logs
+from svc_core.testing.ledger_kit.history_strategies import LEDGER
 from tests.sampling import examples
 
 PROGRAM = """

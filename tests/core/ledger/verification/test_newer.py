@@ -5,7 +5,7 @@ import pytest
 from svc_core.ledger.log.record_seals import seal_of
 from svc_core.ledger.records import split_line
 from svc_core.ledger.verify.log_verification import verify_log
-from tests.ledger_kit import history_strategies as histories
+from svc_core.testing.ledger_kit import history_strategies as histories
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from svc_core.ledger.verify.anchors import gather
 from svc_core.ledger.verify.diagnosis import Diagnosis
 from svc_core.ledger.verify.outcome import VerificationOutcome
 from svc_core.ledger.verify.sweep import Sweep
-from tests.ledger_kit import logs
+from svc_core.testing.ledger_kit import logs
 
 LEDGER = "led_0123456789abcdef01234567"
 SIGNER = Ed25519Signer.from_seed(b"r" * 32)

@@ -1,8 +1,13 @@
 """The laws of a bitemporal fold, P1 to P18, for any function that folds.
 
-`laws(fold)` makes a test class with a test for each law. `fold(records, question)` returns the view
-as plain JSON with the members of `SubjectView`; `core` is the fold of the library in that form.
-Each check raises AssertionError, with the broken law first and then the question.
+    from svc_core.testing.ledger_kit import folds
+    from svc_core.testing.ledger_kit.folds import core as my_fold  # or one of your own
+
+    TestMyFold = folds.laws(my_fold)
+
+`my_fold(records, question)` returns the view as plain JSON with the members of `SubjectView`;
+`core` is the fold of this library in that form. Each law is a test of its own. Each check raises
+AssertionError, with the broken law first and then the question.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,8 +20,7 @@ from svc_core.ledger.fold.recordset import RecordSet
 from svc_core.ledger.fold.segments import breakpoints
 from svc_core.ledger.fold.standing import Standing, covers
 from svc_core.ledger.records import STATEMENTS, Draft, Op, SealedRecord
-from svc_core.testing.rules import explain_failures
-from tests.ledger_kit.fold_questions import (
+from svc_core.testing.ledger_kit.fold_questions import (
     Fold,
     Question,
     View,
@@ -28,8 +32,9 @@ from tests.ledger_kit.fold_questions import (
     standing_rows,
     valid_times,
 )
-from tests.ledger_kit.history_strategies import AUTHORS, History, histories, instant
-from tests.ledger_kit.ranks import check_best, check_refuted
+from svc_core.testing.ledger_kit.history_strategies import AUTHORS, History, histories, instant
+from svc_core.testing.ledger_kit.ranks import check_best, check_refuted
+from svc_core.testing.rules import explain_failures
 
 __all__ = ["CHECKS", "Check", "Fold", "Question", "act", "check_agreement", "core", "laws"]
 

@@ -1,7 +1,17 @@
 """The laws of a sealed log, P19 to P22, P26, P29 and P30, for any functions that verify and export.
 
-Each check names the functions under test that it takes; a verifier is called as `verify_log` is.
-Each check raises AssertionError, which begins with the law that was broken.
+    from hypothesis import given, settings
+    from svc_core.ledger.verify.log_verification import verify_log  # or your own
+    from svc_core.testing.ledger_kit import history_strategies, logs
+
+    @settings(deadline=None)  # how long a history takes depends on the machine
+    @given(history_strategies.histories())
+    def test_my_verifier_accepts_what_was_sealed(history):
+        logs.check_sealed_verifies(verify_log, history)
+
+Each check names the functions under test that it takes; those of this library fit as they are. A
+verifier is called as `verify_log` is. Each check raises AssertionError, which begins with the law
+that was broken.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,11 +25,11 @@ from svc_core.ledger.log.receipt import LogReceipt
 from svc_core.ledger.log.tree import grow
 from svc_core.ledger.records import SealedRecord
 from svc_core.ledger.verify.outcome import VerificationOutcome
+from svc_core.testing.ledger_kit.edits import Edit
+from svc_core.testing.ledger_kit.fold_questions import Question, holds, questions
+from svc_core.testing.ledger_kit.folds import act
+from svc_core.testing.ledger_kit.history_strategies import History
 from svc_core.testing.rules import explain_failures
-from tests.ledger_kit.edits import Edit
-from tests.ledger_kit.fold_questions import Question, holds, questions
-from tests.ledger_kit.folds import act
-from tests.ledger_kit.history_strategies import History
 
 Verify: TypeAlias = Callable[..., VerificationOutcome]
 

@@ -9,9 +9,9 @@ from typing import Any
 from svc_core.base.canonical import dumps
 from svc_core.ledger.fold.verification_states import RANK
 from svc_core.ledger.records import SealedRecord
+from svc_core.testing.ledger_kit.fold_questions import Fold, View, holds, questions, standing_rows
+from svc_core.testing.ledger_kit.history_strategies import History
 from svc_core.testing.rules import explain_failures
-from tests.ledger_kit.fold_questions import Fold, View, holds, questions, standing_rows
-from tests.ledger_kit.history_strategies import History
 
 
 @explain_failures

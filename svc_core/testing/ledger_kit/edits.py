@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 from hypothesis import strategies as st
 
-from tests.ledger_kit.history_strategies import History
+from svc_core.testing.ledger_kit.history_strategies import History
 
 Lines = tuple[bytes, ...]
 
@@ -28,7 +28,7 @@ class Edit:
         """What was done, without the lines."""
         return f"<Edit {self.what}>"
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002 - the protocol has it
         # As `History` does: its lines are too long to be shown.
         printer.text(repr(self))
 

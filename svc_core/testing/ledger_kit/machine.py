@@ -1,5 +1,17 @@
 """A Hypothesis state machine that compares a store and a fold with a model of the ledger.
 
+    from svc_core.base import drive
+    from svc_core.testing.ledger_kit.folds import core
+    from svc_core.testing.ledger_kit.machine import LedgerMachine
+    from svc_http.stores import MemoryStorage as MyStorage  # or a store of your own
+
+    class MyLedger(LedgerMachine):
+        make_store = staticmethod(lambda: MyStorage(()))
+        run = staticmethod(drive.run)            # or asyncio.Runner().run
+        fold = staticmethod(core)                # or a fold of your own
+
+    TestMyLedger = MyLedger.TestCase
+
 The model is the history of `histories`; the store is any whose transactions have `ports.Ledger`.
 """
 
@@ -20,9 +32,7 @@ from svc_core.operation.ports import (
     StaleVersionError,
     Transaction,
 )
-from svc_core.testing.rules import explain_failures
-from svc_core.testing.sync_store import Run, Store
-from tests.ledger_kit.fold_questions import (
+from svc_core.testing.ledger_kit.fold_questions import (
     Fold,
     Question,
     core,
@@ -30,7 +40,7 @@ from tests.ledger_kit.fold_questions import (
     valid_times,
     view_content,
 )
-from tests.ledger_kit.history_strategies import (
+from svc_core.testing.ledger_kit.history_strategies import (
     Act,
     History,
     acts,
@@ -39,6 +49,8 @@ from tests.ledger_kit.history_strategies import (
     line_without_payload,
     new_history,
 )
+from svc_core.testing.rules import explain_failures
+from svc_core.testing.sync_store import Run, Store
 
 TENANT = "ann"
 LINES_MAX = 1_000

@@ -58,7 +58,7 @@ class History:
         """What was done, record by record."""
         return f"<History {'; '.join(map(_in_short, self.records))}>"
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002 - the protocol has it
         # Hypothesis writes the members of attrs classes out unless they have this method.
         printer.text(repr(self))
 

@@ -16,7 +16,7 @@ from svc_core.ledger.fold.segments import breakpoints
 from svc_core.ledger.fold.view import encode
 from svc_core.ledger.records import SealedRecord
 from svc_core.ledger.timestamps import utc_text
-from tests.ledger_kit.history_strategies import History
+from svc_core.testing.ledger_kit.history_strategies import History
 
 View: TypeAlias = Mapping[str, Any]
 
