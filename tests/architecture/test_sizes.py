@@ -46,7 +46,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.projects": 109,
     "svc_core.reports": 3139,
     "svc_core.search": 731,
-    "svc_core.testing": 2437,
+    "svc_core.testing": 3269,
     "svc_core.text": 2624,
     "svc_core.webhooks": 585,
     "svc_core.wire": 954,
