@@ -132,7 +132,9 @@ class SortedRows:
                 )
                 for low, high in span.parts
             ]
-            yield sum(map(len, runs)), (ranks[place][1] for run in runs for place in run)
+            places = chain.from_iterable(runs)
+            # `map` binds the ranks of this span, where an expression would read those of the last.
+            yield sum(map(len, runs)), map(itemgetter(1), map(ranks.__getitem__, places))
 
 
 def slice_of(documents: Sequence[StoredRow[Any]], limit: int) -> Slice[Any]:

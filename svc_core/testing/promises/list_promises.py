@@ -148,6 +148,28 @@ class ListPromises(StoreTest):
             assert self.sync.count(ANN, NOTES, ranges=ranges) == len(ids)
         assert self.list_ids(ranges={"weight": (1, 3)}, where={"status": ("open",)}) == []
 
+    def test_few_rows_of_many_are_found_where_a_range_meets_a_box(self) -> None:
+        places = [(number, (number * 7) % 60 - 30, (number * 11) % 60 - 30) for number in range(60)]
+        for number, longitude, latitude in places:
+            self.note(f"{number:02}", number, weight=number, longitude=longitude, latitude=latitude)
+        for (low, high), (west, south, east, north) in (
+            ((0, 59), (-30, -30, -27, 30)),
+            ((0, 59), (-30, 27, 30, 30)),
+            ((7, 9), (-30, -30, 30, 30)),
+            ((5, 40), (-20, -20, 10, 10)),
+        ):
+            ids = [
+                f"{number:02}"
+                for number, longitude, latitude in reversed(places)
+                if low <= number <= high
+                and west <= longitude <= east
+                and south <= latitude <= north
+            ]
+            box = GeoBox(west, south, east, north)
+            ranges = {"weight": (low, high)}
+            assert self.list_ids(ranges=ranges, box=box, limit=60) == ids, (ranges, box)
+            assert self.sync.count(ANN, NOTES, ranges=ranges, box=box) == len(ids)
+
     def test_a_box_has_its_edges_and_crosses_the_antimeridian(self) -> None:
         for id_, longitude, latitude in (
             ("fiji", 179.5, -17.7),

@@ -249,7 +249,7 @@ async def test_a_slow_process_keeps_no_vector_of_words_that_changed(house: Any, 
 async def test_as_many_vectors_are_compared_as_the_model_can(
     house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("svc_core.intel.news.vectors._VECTORS_PAGE", 2)
+    monkeypatch.setattr("svc_core.operation.context.ROWS_AT_ONCE", 2)
     monkeypatch.setattr("svc_http.outside.embeddings.model.COMPARED_MAX", 3)
     monkeypatch.setattr("svc_http.outside.embeddings.model.COMPARED_PLAIN_MAX", 3)
     await take_titles(house, feed, *(f"Hurricane {n}" for n in range(5)))
