@@ -146,9 +146,9 @@ async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[
     known = RecordSet.of([*await records_by_id(ctx, ids), *map(decode, acts)])
     bearing: dict[tuple[str, str], set[str]] = {}
     for record in Standing(known.records).live(view.valid_time):
-        if record.kind == "designator" and record.payload is not None:
-            name = str(record.payload.get("scheme")), str(record.payload.get("value"))
-            bearing.setdefault(name, set()).add(record.subject)
+        payload = record.payload or {}
+        name = str(payload.get("scheme")), str(payload.get("value"))
+        bearing.setdefault(name, set()).add(record.subject)
     return tuple(
         CollisionView(*name, tuple(sorted(bearing[name])))
         for name in names.values()

@@ -197,6 +197,11 @@ def test_what_a_dead_worker_held_is_attempted_again_first_under_a_new_id(yard: A
     assert yard.delivery(hook, event.id).status == "delivered"
 
 
+def test_attempts_of_a_webhook_whose_queue_is_gone_are_put_back_nowhere(yard: Any) -> None:
+    yard.run(lambda ctx: delivering.requeue(ctx, "whk_" + "0" * 24, {"att_1"}))
+    assert yard.across(QUEUES, None) == ()
+
+
 def test_the_next_server_attempts_at_once_what_the_one_before_it_held(yard: Any) -> None:
     hook, idle = yard.webhook()["id"], yard.webhook()["id"]
     events = [yard.tell(hook) for _ in range(7)]

@@ -114,6 +114,16 @@ def test_what_another_program_sealed_is_listed_without_members_that_are_no_text(
     assert (newest["type"], newest["label"], newest["description"]) == ("other", None, None)
 
 
+def test_the_bound_of_a_subject_counts_its_own_records_alone(town, monkeypatch):
+    log = Log().claim("a").claim("b")
+    import_log(town, log.lines)
+    monkeypatch.setattr(importing, "SUBJECT_LINES_MAX", 3)
+    opening = {"type": "other", "label": "Quay", "salt": "2" * 22}
+    log.add(Draft("subject", "assert", None, None, None, None, "key_ann", opening))
+    after = import_log(town, log.lines)
+    assert (after.before, after.subjects) == (3, 1)
+
+
 def test_an_import_that_is_refused_says_why_and_stores_nothing(town, monkeypatch):
     log = Log().claim("a").claim("b")
     lines = log.lines

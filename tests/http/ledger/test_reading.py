@@ -154,6 +154,9 @@ def test_an_erased_designator_hides_no_other_collision(make_town):
         town.append({**name, "subject": subject})
     erase = {"kind": "designator", "op": "erase", "subject": first, "target": record["id"]}
     town.append({**erase, "reason": "request"})
+    third = town.subject()
+    copy = town.append({**name, "subject": third})
+    town.append({**erase, "subject": third, "target": copy["id"], "reason": "request"})
     collisions = town.data(f"/subjects/{first}")["collisions"]
     assert collisions == [{"scheme": "cve", "value": "CVE-2024-3094", "subjects": [second]}]
 

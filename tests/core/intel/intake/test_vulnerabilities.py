@@ -8,7 +8,7 @@ import pytest
 
 from svc_core.base.unset import UNSET
 from svc_core.intel.entities.vulnerability import CVES
-from svc_core.intel.vulnerabilities.rules import is_quiet, preferred_score
+from svc_core.intel.vulnerabilities.rules import cve_row, is_quiet, preferred_score
 from tests.core.cves import cvss, epss, kev, metric, nvd, product, record
 from tests.core.demo import take
 
@@ -260,3 +260,7 @@ def test_two_real_releases_give_what_differs_between_them(house: Any, real_docum
     # Of a ninth entry the notes changed, but not the addresses in them.
     assert counts == {"created": 2, "updated": 8}
     assert len([row for row in rows(house).values() if row.entry is not None]) == 1304
+
+
+def test_claims_that_name_no_cve_make_no_row() -> None:
+    assert cve_row({"title": "A fault"}, ()) is None
