@@ -12,7 +12,6 @@ Rule 4: a table is locked for a moment at most, never while rows are filled or a
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from importlib.resources import files
 from typing import Any
 
 from svc_core.operation.ports import Collection
@@ -20,7 +19,7 @@ from svc_http.stores.migration_steps import FORMAT, AppliedStep, MigrationStatus
 from svc_http.stores.postgres import _backfill as filling
 from svc_http.stores.postgres import _table as tables
 from svc_http.stores.postgres._table import PostgresTable, Shape
-from svc_http.stores.statement_files import named_statements
+from svc_http.stores.statement_files import named_statements, statement_text
 
 _LOCK = 0x737663  # "svc"
 LOOK_SECONDS = 0.1
@@ -73,7 +72,7 @@ async def apply_postgres(
         before = await _applied_steps(connection)
         for step, file in _FIXED_STEPS.items():
             if step not in {entry.step for entry in before}:
-                schema = files(__package__).joinpath(file).read_text("utf-8")
+                schema = statement_text(__package__, file)
                 await _take_step(connection, step, [schema])
         await connection.execute(_SQL["epoch"], epoch)
         for collection in collections:
