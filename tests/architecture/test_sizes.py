@@ -63,12 +63,12 @@ CODE_LINES: dict[str, int] = {
     "svc_http.run.demo": 220,
     "svc_http.run.server": 766,
     "svc_http.service": 2338,
-    "svc_http.stores": 4157,
+    "svc_http.stores": 4154,
 }
 """The most that each package may have. A line that rises has its reason beside it."""
 
 
-PRODUCT_LINES = 58_725
+PRODUCT_LINES = 58_726
 """The most that all packages may have together."""
 
 
