@@ -95,7 +95,7 @@ class OperationWriter:
             parameter["deprecated"] = True
         if item.default is not UNSET:
             schema["default"] = wire.to_json(item.default)
-        if schema.get("type") == "integer":
+        if schema.get("type") in {"integer", "number"}:
             schema = {"minimum": -NUMBER_MAX, "maximum": NUMBER_MAX} | schema
         if schema.get("type") == "array":
             # A list without items is not sent at all: an empty text is an empty item.

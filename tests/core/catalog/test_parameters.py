@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import jsonschema_rs
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from svc_core.base.boxes import Box
@@ -20,6 +20,7 @@ from svc_core.contract.problem import Problem
 from svc_core.operation.inputs import Input, inputs_of
 from svc_core.operation.query_string import parse_query
 from svc_core.wire import shapes
+from svc_core.wire.document import NUMBER_MAX
 from svc_core.wire.schema import Schemas
 
 WRITER = OperationWriter("https://api.svc.test", Schemas())
@@ -88,6 +89,8 @@ def test_the_schema_of_a_parameter_and_its_reader_agree(name: str) -> None:
     is_looser = not {Interval, Box, datetime}.isdisjoint(inner(item.annotation))
 
     @given(texts(schema))
+    @example(str(NUMBER_MAX))
+    @example(str(NUMBER_MAX + 1))
     def agree(text: str) -> None:
         if is_read(item, text):
             assert is_admitted(text)
