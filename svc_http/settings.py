@@ -6,16 +6,13 @@ A wrong value stops the start with one line that names the setting, what is wron
 example of a right one.
 """
 
-import ast
 import difflib
-import inspect
 import ipaddress
 import re
 import tomllib
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
@@ -25,6 +22,7 @@ import attrs
 from attrs import field, frozen
 
 from svc_core.access.plans import PRESETS, PlanTable
+from svc_core.base.docstrings import docstring_of
 from svc_core.payments import networks
 from svc_http.settings_text import (
     DATABASE,
@@ -444,12 +442,7 @@ MEMBERS: Mapping[str, "attrs.Attribute[Any]"] = {
 @cache
 def documentation() -> Mapping[str, str]:
     """What each setting means, by its name: the text below its declaration."""
-    declaration: Any = ast.parse(inspect.getsource(Settings)).body[0]
-    return {
-        ast.unparse(member.target): " ".join(text.value.value.split())
-        for member, text in pairwise(declaration.body)
-        if isinstance(member, ast.AnnAssign)
-    }
+    return {name: docstring_of(Settings, member) for name, member in MEMBERS.items()}
 
 
 def setting_error(name: str, why: str) -> SettingsError:

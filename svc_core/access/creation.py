@@ -47,13 +47,14 @@ LowerRate = Annotated[int, Doc("Fewer requests than the plan's.")]
 class KeyMembers:
     """What whoever makes a key chooses of it."""
 
-    name: Annotated[str, Doc("Display name; unique in its workspace.")]
-    scopes: Annotated[tuple[str, ...], Doc("A scope; repeatable. Default: every scope.")] = ()
+    name: str
+    """Display name; unique in its workspace."""
+    scopes: tuple[str, ...] = ()
+    """A scope; repeatable. Default: every scope."""
     addresses: Addresses = ()
     allowed_origins: AllowedOrigins = ()
-    expires_at: Annotated[
-        datetime | None, Arg("expires", ahead=True), Doc("When it expires. Default: never.")
-    ] = None
+    expires_at: Annotated[datetime | None, Arg("expires", ahead=True)] = None
+    """When it expires. Default: never."""
     per_minute: LowerRate | None = None
     per_day: LowerRate | None = None
 

@@ -15,7 +15,7 @@ from svc_core.contract.result import Page, Single
 from svc_core.operation.caller import CallContext
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.ports import Lockouts
-from svc_core.wire.constraints import Arg, Doc
+from svc_core.wire.constraints import Arg
 
 
 @frozen
@@ -35,9 +35,8 @@ class LockoutRow:
 class ClearLockouts:
     """One address, or all."""
 
-    address: Annotated[
-        str | None, Arg(positional=True), Doc("The IP address. Default: every one.")
-    ] = None
+    address: Annotated[str | None, Arg(positional=True)] = None
+    """The IP address. Default: every one."""
 
 
 @frozen

@@ -401,7 +401,8 @@ class CreateWorkspace:
 
     name: Name
     plan: PlanName = DEFAULT_PLAN
-    owner: Annotated[UserId | None, Doc("An existing user, usr_... Default: a new one.")] = None
+    owner: UserId | None = None
+    """An existing user, usr_... Default: a new one."""
 
 
 @frozen
@@ -409,17 +410,22 @@ class CreateUser:
     """A new person."""
 
     name: Name
-    email: Annotated[str | None, Doc("Email address; unique.")] = None
-    plan: Annotated[str, Doc("The plan of the user's personal keys.")] = "free"
-    workspace: Annotated[str | None, Doc("Id or name of a workspace to become a member of.")] = None
-    role: Annotated[Role, Doc("What the user is there; keys are for owners and admins.")] = "member"
+    email: str | None = None
+    """Email address; unique."""
+    plan: str = "free"
+    """The plan of the user's personal keys."""
+    workspace: str | None = None
+    """Id or name of a workspace to become a member of."""
+    role: Role = "member"
+    """What the user is there; keys are for owners and admins."""
 
 
 @frozen
 class SetPlan:
     """A workspace and the plan it goes to."""
 
-    workspace: Annotated[str, Arg(positional=True), Doc("Id or name.")]
+    workspace: Annotated[str, Arg(positional=True)]
+    """Id or name."""
     plan: Annotated[PlanName, Arg(positional=True)]
 
 
@@ -432,23 +438,22 @@ class NoFilters:
 class CreateKey(KeyMembers):
     """A new key."""
 
-    workspace: Annotated[
-        str | None, Doc("Id or name; needed only if there are several. An empty store gets one.")
-    ] = None
-    plan: Annotated[str | None, Doc("Its plan; a workspace on that plan is created if needed.")] = (
-        None
-    )
-    personal: Annotated[bool, Doc("A user's own key, bound to no workspace.")] = False
-    user: Annotated[str | None, Doc("Whose key it is, usr_... Default: the workspace's owner.")] = (
-        None
-    )
+    workspace: str | None = None
+    """Id or name; needed only if there are several. An empty store gets one."""
+    plan: str | None = None
+    """Its plan; a workspace on that plan is created if needed."""
+    personal: bool = False
+    """A user's own key, bound to no workspace."""
+    user: str | None = None
+    """Whose key it is, usr_... Default: the workspace's owner."""
 
 
 @frozen
 class ListKeys:
     """The keys of one workspace or person, or of all."""
 
-    workspace: Annotated[str | None, Doc("Only this one's keys; id or name, or usr_...")] = None
+    workspace: str | None = None
+    """Only this one's keys; id or name, or usr_..."""
 
 
 @frozen
@@ -463,7 +468,8 @@ class UpdateKey:
     """A key, and what changes of it."""
 
     key_id: Annotated[str, IdOf("key"), Arg(positional=True)]
-    name: Annotated[Maybe[str], Doc("Display name; unique in its workspace.")] = UNSET
+    name: Maybe[str] = UNSET
+    """Display name; unique in its workspace."""
     addresses: Maybe[Addresses | None] = UNSET
     allowed_origins: Maybe[AllowedOrigins | None] = UNSET
     per_minute: Maybe[LowerRate | None] = UNSET

@@ -168,9 +168,8 @@ class GrantCredits:
     """The account that gets credits, and how many."""
 
     workspace_id: AccountId
-    credits: Annotated[
-        int, Ge(1), Le(GRANT_MAX), Arg(positional=True), Doc("Turns more, in this month.")
-    ]
+    credits: Annotated[int, Ge(1), Le(GRANT_MAX), Arg(positional=True)]
+    """Turns more, in this month."""
 
 
 @frozen

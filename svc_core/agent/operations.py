@@ -60,9 +60,8 @@ class ChatCompletion:
 class ResumedChat:
     """Whose stream is to be resumed."""
 
-    chat_id: Annotated[
-        str, PATH, MinLen(1), MaxLen(128), Doc("The client's own name of the conversation.")
-    ]
+    chat_id: Annotated[str, PATH, MinLen(1), MaxLen(128)]
+    """The client's own name of the conversation."""
 
 
 async def chat_stream(ctx: WorkContext, request: ChatStream) -> Stream:

@@ -64,8 +64,10 @@ Unusable: TypeAlias = Annotated[tuple[Any, ...], MaxLen(0)]
 class _WithoutFiles(wire.OpenShape):
     """Files are not read, wherever a client puts them."""
 
-    attachments: Annotated[Unusable | None, Doc("None: files are not read.")] = None
-    files: Annotated[Unusable | None, Doc("None: files are not read.")] = None
+    attachments: Unusable | None = None
+    """None: files are not read."""
+    files: Unusable | None = None
+    """None: files are not read."""
 
 
 @frozen(kw_only=True)
@@ -73,23 +75,24 @@ class _CommonRequest(_WithoutFiles):
     """What both shapes say beside the messages; one agent answers, in one way."""
 
     thread_id: Annotated[
-        Annotated[str, MinLen(1), MaxLen(64)] | None,
-        Doc("Continues this thread: the `X-Thread-Id` of an earlier answer."),
-        Example("thr_65f1c0de8badf00d12345678"),
+        Annotated[str, MinLen(1), MaxLen(64)] | None, Example("thr_65f1c0de8badf00d12345678")
     ] = None
+    """Continues this thread: the `X-Thread-Id` of an earlier answer."""
     metadata: MetadataMember = None
-    model: Annotated[
-        str | None, Doc("`svc-agent` or `agent-svc`, or left out."), Example("svc-agent")
-    ] = None
-    mode: Annotated[Literal["standard"] | None, Doc("There is one mode.")] = None
-    onboarding: Annotated[Literal[False] | None, Doc("There is no onboarding mode.")] = None
+    model: Annotated[str | None, Example("svc-agent")] = None
+    """`svc-agent` or `agent-svc`, or left out."""
+    mode: Literal["standard"] | None = None
+    """There is one mode."""
+    onboarding: Literal[False] | None = None
+    """There is no onboarding mode."""
 
 
 @frozen
 class Part(wire.OpenShape):
     """A part of a message."""
 
-    type: Annotated[str, Doc("`text`; a user's message may hold no other."), Example("text")]
+    type: Annotated[str, Example("text")]
+    """`text`; a user's message may hold no other."""
     text: Annotated[str, Doc(f"What is said. {_TEXTS}"), Example("Who is behind it?")] = ""
 
 
@@ -98,7 +101,8 @@ class UiMessage(_WithoutFiles):
     """A message of the AI SDK."""
 
     role: RoleMember
-    parts: Annotated[tuple[Part, ...], MaxLen(PARTS_MAX), Doc("What is said, and what is shown.")]
+    parts: Annotated[tuple[Part, ...], MaxLen(PARTS_MAX)]
+    """What is said, and what is shown."""
 
 
 @frozen
@@ -106,19 +110,12 @@ class UiRequest(_CommonRequest):
     """A conversation as the AI SDK sends it; members that are not named here are passed over."""
 
     messages: Conversation[UiMessage]
-    id: Annotated[
-        Annotated[str, MaxLen(128)] | None,
-        Doc("The client's own name of the conversation; one that comes again continues it."),
-        Example("chat-1842"),
-    ] = None
-    trigger: Annotated[
-        str | None,
-        Doc("`regenerate-message`: the messages are all that was said, as with a `messageId`."),
-        Example("submit-message"),
-    ] = None
-    message_id: Annotated[
-        str | None, Doc("The message that this one replaces."), Example("msg-1842")
-    ] = None
+    id: Annotated[Annotated[str, MaxLen(128)] | None, Example("chat-1842")] = None
+    """The client's own name of the conversation; one that comes again continues it."""
+    trigger: Annotated[str | None, Example("submit-message")] = None
+    """`regenerate-message`: the messages are all that was said, as with a `messageId`."""
+    message_id: Annotated[str | None, Example("msg-1842")] = None
+    """The message that this one replaces."""
 
 
 @frozen
@@ -137,16 +134,16 @@ class CompletionMessage(_WithoutFiles):
 class ResponseFormat(wire.OpenShape):
     """How the answer is written: in words."""
 
-    type: Annotated[Literal["text"], Doc("The only one.")]
+    type: Literal["text"]
+    """The only one."""
 
 
 @frozen
 class StreamOptions(wire.OpenShape):
     """What is streamed besides."""
 
-    include_usage: Annotated[
-        bool | None, Doc("Whether the last chunk tells how many words were read and written.")
-    ] = None
+    include_usage: bool | None = None
+    """Whether the last chunk tells how many words were read and written."""
 
 
 @frozen
@@ -155,12 +152,18 @@ class CompletionRequest(_CommonRequest):
     among them all that would steer a model."""
 
     messages: Conversation[CompletionMessage]
-    stream: Annotated[bool | None, Doc("Must be true."), Example(True)] = None
-    stream_options: Annotated[StreamOptions | None, Doc("What is streamed besides.")] = None
-    n: Annotated[Literal[1] | None, Doc("One answer.")] = None
-    response_format: Annotated[ResponseFormat | None, Doc("Text.")] = None
-    tools: Annotated[Unusable | None, Doc("None: the agent has tools of its own.")] = None
-    functions: Annotated[Unusable | None, Doc("None: the agent has tools of its own.")] = None
+    stream: Annotated[bool | None, Example(True)] = None
+    """Must be true."""
+    stream_options: StreamOptions | None = None
+    """What is streamed besides."""
+    n: Literal[1] | None = None
+    """One answer."""
+    response_format: ResponseFormat | None = None
+    """Text."""
+    tools: Unusable | None = None
+    """None: the agent has tools of its own."""
+    functions: Unusable | None = None
+    """None: the agent has tools of its own."""
 
 
 @frozen

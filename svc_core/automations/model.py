@@ -80,26 +80,34 @@ class RunSummary:
 class RunSource:
     """What an answer cites: the source of its number, with where the service has it."""
 
-    number: Annotated[int, Ge(1), Doc("`[n]` in the text cites it.")]
-    id: Annotated[str, Doc("Its identifier.")]
-    title: Annotated[str, Doc("Its title.")]
-    url: Annotated[str | None, Doc("Where the service has it; null where nowhere.")]
+    number: Annotated[int, Ge(1)]
+    """`[n]` in the text cites it."""
+    id: str
+    """Its identifier."""
+    title: str
+    """Its title."""
+    url: str | None
+    """Where the service has it; null where nowhere."""
 
 
 @frozen
 class RunOutput:
     """What the agent answered."""
 
-    text: Annotated[str, MaxLen(TEXT_MAX), Doc("The answer; `[n]` cites a source.")]
-    sources: Annotated[tuple[RunSource, ...], MaxLen(SOURCES_MAX), Doc("What it cites.")]
+    text: Annotated[str, MaxLen(TEXT_MAX)]
+    """The answer; `[n]` cites a source."""
+    sources: Annotated[tuple[RunSource, ...], MaxLen(SOURCES_MAX)]
+    """What it cites."""
 
 
 @frozen
 class RunError:
     """Why a run failed."""
 
-    code: Annotated[str, Doc("The code of a problem.")]
-    detail: Annotated[str, Doc("What went wrong.")]
+    code: str
+    """The code of a problem."""
+    detail: str
+    """What went wrong."""
 
 
 @frozen(kw_only=True)
@@ -112,9 +120,12 @@ class AutomationRun:
     status: Status = "queued"
     trigger: Trigger
     instructions: Instructions
-    thread_id: Annotated[ThreadId | None, Doc("The thread that it was answered in.")] = None
-    output: Annotated[RunOutput | None, Doc("The answer; null unless it succeeded.")] = None
-    error: Annotated[RunError | None, Doc("Why it failed; null unless it did.")] = None
+    thread_id: ThreadId | None = None
+    """The thread that it was answered in."""
+    output: RunOutput | None = None
+    """The answer; null unless it succeeded."""
+    error: RunError | None = None
+    """Why it failed; null unless it did."""
     created_at: CreatedAt
     updated_at: UpdatedAt
     started_at: StartedAt = None
@@ -143,8 +154,10 @@ class Automation:
     schedule: OptionalTimetable
     project_id: OptionalProject
     status: Archivable = "active"
-    last_run: Annotated[RunSummary | None, Doc("Its newest run; null before the first.")] = None
-    next_run_at: Annotated[datetime | None, Doc("When it is due; null for by hand alone.")] = None
+    last_run: RunSummary | None = None
+    """Its newest run; null before the first."""
+    next_run_at: datetime | None = None
+    """When it is due; null for by hand alone."""
     created_at: CreatedAt
     updated_at: UpdatedAt
 

@@ -34,7 +34,6 @@ from svc_core.operation.members import AutomationId, Cursor, Limit, PageRequest,
 from svc_core.operation.merge_patch import nullable, patch_of
 from svc_core.projects.model import PROJECTS, Archivable
 from svc_core.wire import InputFault
-from svc_core.wire.constraints import Doc
 
 # -- requests ----------------------------------------------------------------------------------
 
@@ -43,7 +42,8 @@ from svc_core.wire.constraints import Doc
 class ListAutomations(PageRequest):
     """The caller's automations, newest first."""
 
-    status: Annotated[Maybe[Archivable], QUERY, Doc("Only those.")] = UNSET
+    status: Annotated[Maybe[Archivable], QUERY] = UNSET
+    """Only those."""
 
 
 @frozen
@@ -57,7 +57,8 @@ class AutomationRequest:
 class ListRuns(AutomationRequest):
     """The runs of an automation, newest first."""
 
-    status: Annotated[Maybe[tuple[RunStatus, ...]], QUERY, Doc("Comma list of states.")] = UNSET
+    status: Annotated[Maybe[tuple[RunStatus, ...]], QUERY] = UNSET
+    """Comma list of states."""
     limit: Limit = 20
     cursor: Cursor = UNSET
 

@@ -157,7 +157,7 @@ def _media(operation: Operation[Any, Any]) -> str:
 
 
 def _input(item: Input) -> InputWords:
-    schema = Schemas("").of(item.annotation, "input")
+    schema = Schemas("").of(item.described, "input")
     default = "" if item.default is UNSET else f"`{json.dumps(wire.to_json(item.default))}`"
     meaning = str(schema.get("description", item.doc))
     return InputWords(item.name, item.place, _type(schema), item.required, default, meaning)

@@ -110,7 +110,7 @@ def _is_open(tool: Tool, name: str) -> bool:
 
 
 def _input_schema(schemas: Schemas, item: Any) -> Schema:
-    schema = schemas.of(item.annotation, "input")
+    schema = schemas.of(item.described, "input")
     return {"description": item.doc, **schema} if item.doc else schema
 
 

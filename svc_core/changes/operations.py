@@ -40,7 +40,7 @@ from svc_core.operation.declaration import (
 from svc_core.operation.members import Limit
 from svc_core.operation.ports import BASE_V1, Change, ChangeType, FeedPosition
 from svc_core.operation.stream import Stream
-from svc_core.wire.constraints import Doc, Example, Pattern
+from svc_core.wire.constraints import Example, Pattern
 
 _WATERMARK = "w1.ZfHA3out8A0AAAAAAAAAKQAAAAAAAAAH1c4mNQ"  # in examples
 _WATERMARK_FORM = Pattern(cursor.WATERMARK_FORM, "a watermark of this feed")
@@ -51,40 +51,25 @@ class ListChanges:
     """Changes after an exclusive watermark."""
 
     after: Annotated[
-        Maybe[str],
-        QUERY,
-        _WATERMARK_FORM,
-        InputRefusal(problem.INVALID_WATERMARK),
-        Doc("The last `meta.watermark`. Default: the beginning."),
+        Maybe[str], QUERY, _WATERMARK_FORM, InputRefusal(problem.INVALID_WATERMARK)
     ] = UNSET
-    cursor: Annotated[
-        Maybe[str],
-        QUERY,
-        _WATERMARK_FORM,
-        InputRefusal(problem.INVALID_CURSOR),
-        Doc("`meta.page.nextCursor` of the page before, unchanged; not together with `after`."),
-    ] = UNSET
-    types: Annotated[
-        Maybe[tuple[ResourceType, ...]],
-        QUERY,
-        Doc("Comma list of resource types."),
-        Example(["profile", "report"]),
-    ] = UNSET
+    """The last `meta.watermark`. Default: the beginning."""
+    cursor: Annotated[Maybe[str], QUERY, _WATERMARK_FORM, InputRefusal(problem.INVALID_CURSOR)] = (
+        UNSET
+    )
+    """`meta.page.nextCursor` of the page before, unchanged; not together with `after`."""
+    types: Annotated[Maybe[tuple[ResourceType, ...]], QUERY, Example(["profile", "report"])] = UNSET
+    """Comma list of resource types."""
     limit: Limit = 100
-    tail: Annotated[
-        bool,
-        QUERY,
-        Trait.LIVE,
-        Doc("Stream the rows, and those to come, as `text/event-stream`; `limit` has no effect."),
-        Example(False),
-    ] = False
+    tail: Annotated[bool, QUERY, Trait.LIVE, Example(False)] = False
+    """Stream the rows, and those to come, as `text/event-stream`; `limit` has no effect."""
     last_event_id: Annotated[
         Maybe[str],
         header_field("Last-Event-ID"),
         _WATERMARK_FORM,
         InputRefusal(problem.INVALID_WATERMARK),
-        Doc("The id of the last event that was seen; it beats the others. For `tail=true` only."),
     ] = UNSET
+    """The id of the last event that was seen; it beats the others. For `tail=true` only."""
 
 
 async def list_changes(ctx: Context, request: ListChanges) -> Page[ChangeRow] | Stream:

@@ -21,7 +21,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.declaration import SSE
 from svc_core.operation.ports import Change, ChangeSlice, ChangeType, FeedPosition
 from svc_core.operation.stream import Stream, Watch
-from svc_core.wire.constraints import Doc, Example, IdOf
+from svc_core.wire.constraints import Example, IdOf
 
 _text = compact.compact_encoder()
 
@@ -51,11 +51,8 @@ ResourceType = Literal[
 class ChangeLinks:
     """Where the changed resource is; null where it has no address of its own."""
 
-    self_: Annotated[
-        str | None,
-        Doc("Its path; null where it has no address of its own."),
-        Example("/api/v1/profiles/prf_65f1c0de8badf00d12345678"),
-    ]
+    self_: Annotated[str | None, Example("/api/v1/profiles/prf_65f1c0de8badf00d12345678")]
+    """Its path; null where it has no address of its own."""
 
 
 @frozen
@@ -63,29 +60,24 @@ class ChangeRow:
     """One change of one resource."""
 
     id: Annotated[str, IdOf("chg")]
-    change_type: Annotated[ChangeType, Doc("What happened to it."), Example("created")]
-    resource_type: Annotated[ResourceType, Doc("What it is."), Example("profile")]
-    resource_id: Annotated[
-        str, Doc("The resource's identifier."), Example("prf_65f1c0de8badf00d12345678")
-    ]
-    tombstone: Annotated[bool, Doc("True for a deleted resource."), Example(False)]
-    occurred_at: Annotated[datetime, Doc("When it was recorded."), Example("2026-01-31T09:30:00Z")]
-    version: Annotated[int, Doc("The resource's version after the change."), Example(1)]
-    changed_fields: Annotated[
-        tuple[str, ...] | None,
-        Doc("The members whose values changed; null unless it was updated, or where not known."),
-        Example(None),
-    ]
-    last_state: Annotated[
-        Mapping[str, Any] | None,
-        Doc("The row as it was; null unless a resource that everybody reads was deleted."),
-        Example(None),
-    ]
-    merged_into_id: Annotated[
-        str | None,
-        Doc("The resource that it lives on in; null unless it was merged."),
-        Example(None),
-    ]
+    change_type: Annotated[ChangeType, Example("created")]
+    """What happened to it."""
+    resource_type: Annotated[ResourceType, Example("profile")]
+    """What it is."""
+    resource_id: Annotated[str, Example("prf_65f1c0de8badf00d12345678")]
+    """The resource's identifier."""
+    tombstone: Annotated[bool, Example(False)]
+    """True for a deleted resource."""
+    occurred_at: Annotated[datetime, Example("2026-01-31T09:30:00Z")]
+    """When it was recorded."""
+    version: Annotated[int, Example(1)]
+    """The resource's version after the change."""
+    changed_fields: Annotated[tuple[str, ...] | None, Example(None)]
+    """The members whose values changed; null unless it was updated, or where not known."""
+    last_state: Annotated[Mapping[str, Any] | None, Example(None)]
+    """The row as it was; null unless a resource that everybody reads was deleted."""
+    merged_into_id: Annotated[str | None, Example(None)]
+    """The resource that it lives on in; null unless it was merged."""
     links: ChangeLinks
 
 

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 from attrs import field, frozen
 
-from svc_core.wire.constraints import Doc, Example
+from svc_core.wire.constraints import Example
 
 Members = Mapping[str, Any]
 """The members of a row, by the camelCase names and with the JSON values of the wire."""
@@ -55,9 +55,12 @@ class Record:
 class Rejection:
     """Rows of one document left out for the same `reason`: how many, and one of them."""
 
-    reason: Annotated[str, Doc("Why, without values."), Example("lacks 'id'")]
-    count: Annotated[int, Doc("How many."), Example(1)]
-    sample: Annotated[str, Doc("One of them."), Example("M 4.2 - 10 km S of Esmeraldas")]
+    reason: Annotated[str, Example("lacks 'id'")]
+    """Why, without values."""
+    count: Annotated[int, Example(1)]
+    """How many."""
+    sample: Annotated[str, Example("M 4.2 - 10 km S of Esmeraldas")]
+    """One of them."""
 
 
 @frozen

@@ -8,7 +8,7 @@ Rule 2: a worker may be killed at any time: what was committed stands, and the n
 from base64 import b64encode
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import attrs
 from attrs import frozen
@@ -38,7 +38,6 @@ from svc_core.search.indexing import (
     IndexedVector,
 )
 from svc_core.search.vector_likeness import BATCH, Embedder, NotEmbedded, passage, vectors_of
-from svc_core.wire.constraints import Doc
 
 REPORTS_AT_ONCE: Final = 4
 """Reports indexed in one unit of work: about 0.1 s where each has fifty signals."""
@@ -170,8 +169,10 @@ class ReindexKnowledge:
 class Reindexed:
     """What was looked at."""
 
-    rows: Annotated[int, Doc("Reports, and signals of sources.")]
-    model: Annotated[str | None, Doc("The model of the vectors; null without one.")]
+    rows: int
+    """Reports, and signals of sources."""
+    model: str | None
+    """The model of the vectors; null without one."""
 
 
 async def reindex_knowledge(ctx: WorkContext, request: ReindexKnowledge) -> Single[Reindexed]:  # noqa: ARG001

@@ -90,7 +90,8 @@ class SubjectHistory:
     """The newest records about a subject."""
 
     subject_id: Annotated[SubjectId, Arg(positional=True)]
-    limit: Annotated[int, Ge(1), Le(1_000), Doc("At most this many, the newest.")] = 100
+    limit: Annotated[int, Ge(1), Le(1_000)] = 100
+    """At most this many, the newest."""
 
 
 @frozen
@@ -154,8 +155,10 @@ class EraseRecord:
     """A record to erase, and why."""
 
     record_id: AnyId
-    reason: Annotated[str, Doc("Why, in words that repeat nothing of the content.")]
-    legal_basis: Annotated[str | None, Doc("The law or order that demands it.")] = None
+    reason: str
+    """Why, in words that repeat nothing of the content."""
+    legal_basis: str | None = None
+    """The law or order that demands it."""
 
 
 @frozen

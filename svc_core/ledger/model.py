@@ -44,8 +44,10 @@ class RecordHead:
     """The sealed part of a record but for the version of its grammar."""
 
     id: RecordId
-    kind: Annotated[Kind, Doc("What it is."), Example("subject")]
-    op: Annotated[Op, Doc("What it does."), Example("assert")]
+    kind: Annotated[Kind, Example("subject")]
+    """What it is."""
+    op: Annotated[Op, Example("assert")]
+    """What it does."""
     subject: SubjectId
     target: Target
     seq: Seq
@@ -54,7 +56,8 @@ class RecordHead:
     valid_to: ValidTo
     author: Author
     payload_hash: Hex
-    prev: Annotated[Hex, Doc("The seal before it, or the genesis of the ledger.")]
+    prev: Hex
+    """The seal before it, or the genesis of the ledger."""
     ledger: LedgerId
 
 
@@ -63,7 +66,8 @@ class LedgerRecord(RecordHead):
     """One sealed record."""
 
     payload: Content
-    seal: Annotated[Hex, Doc("SHA-256(0x00 || head), the leaf hash of the tree.")]
+    seal: Hex
+    """SHA-256(0x00 || head), the leaf hash of the tree."""
     receipt: Maybe[Receipt] = UNSET
 
 
@@ -76,7 +80,8 @@ def public_record(record: SealedRecord, receipt: Maybe[str] = UNSET) -> LedgerRe
 class SealedHead(RecordHead):
     """The sealed part of a line."""
 
-    v: Annotated[Literal[1], Doc("Version of the grammar.")]
+    v: Literal[1]
+    """Version of the grammar."""
 
 
 @frozen
@@ -93,11 +98,12 @@ class SubjectRow:
     """A subject in the list: what it is now, and the record that opened it."""
 
     id: SubjectId
-    type: Annotated[
-        str | None, Doc("What it is; null where nobody says so any more."), Example("organization")
-    ]
-    label: Annotated[str | None, Doc("What people call it."), Example("Pier 7 AG")]
-    description: Annotated[str | None, Doc("What it is, in words."), Example(None)]
+    type: Annotated[str | None, Example("organization")]
+    """What it is; null where nobody says so any more."""
+    label: Annotated[str | None, Example("Pier 7 AG")]
+    """What people call it."""
+    description: Annotated[str | None, Example(None)]
+    """What it is, in words."""
     opened_at: RecordedAt
     author: Author
     seq: Seq
@@ -107,58 +113,55 @@ class SubjectRow:
 class Consistency:
     """Whether the ledger continues the tree that the caller has seen."""
 
-    from_size: Annotated[int, Doc("The size that was asked about."), Example(5)]
-    from_root_hash: Annotated[
-        Base64 | None, Doc("The root there: yours, or else that of the lines as they are.")
-    ]
-    proof: Annotated[tuple[str, ...], Doc("RFC 9162 consistency proof, base64; empty if none.")]
-    ok: Annotated[
-        bool | None,
-        Doc("Whether it does; null where you gave no root, or the lines cannot tell."),
-        Example(True),
-    ]
+    from_size: Annotated[int, Example(5)]
+    """The size that was asked about."""
+    from_root_hash: Base64 | None
+    """The root there: yours, or else that of the lines as they are."""
+    proof: tuple[str, ...]
+    """RFC 9162 consistency proof, base64; empty if none."""
+    ok: Annotated[bool | None, Example(True)]
+    """Whether it does; null where you gave no root, or the lines cannot tell."""
 
 
 @frozen
 class Verification:
     """The outcome over a ledger. It is 200 whether the ledger is sound or not: read `ok`."""
 
-    ok: Annotated[bool, Doc("Whether nothing is wrong."), Example(True)]
-    assurance: Annotated[
-        Assurance,
-        Doc(
-            "What was shown: `self_consistent` excludes neither a cut nor a rewriting as a whole, "
-            "`anchored` reproduces the root that the caller has seen. The checkpoints that the "
-            "service keeps itself must be reproduced as well, and are no outside anchor."
-        ),
-        Example("anchored"),
-    ]
-    anchored_size: Annotated[
-        int | None,
-        Doc("Records that the outside anchor covers; null without one, or with a fault."),
-        Example(5),
-    ]
-    level: Annotated[Level, Doc("How much was checked."), Example("strict")]
+    ok: Annotated[bool, Example(True)]
+    """Whether nothing is wrong."""
+    assurance: Annotated[Assurance, Example("anchored")]
+    """What was shown: `self_consistent` excludes neither a cut nor a rewriting as a whole,
+    `anchored` reproduces the root that the caller has seen. The checkpoints that the service keeps
+    itself must be reproduced as well, and are no outside anchor."""
+    anchored_size: Annotated[int | None, Example(5)]
+    """Records that the outside anchor covers; null without one, or with a fault."""
+    level: Annotated[Level, Example("strict")]
+    """How much was checked."""
     ledger: LedgerId
-    origin: Annotated[
-        str,
-        Doc("The name that checkpoints are signed under."),
-        Example("api.example.org/led_0123456789abcdef01234567"),
-    ]
-    vkey: Annotated[str, Doc("The key that verifies them (C2SP signed-note).")]
-    from_: Annotated[int, Doc("Records that were taken on trust."), Example(0)]
-    size: Annotated[int, Doc("Records in all."), Example(8)]
+    origin: Annotated[str, Example("api.example.org/led_0123456789abcdef01234567")]
+    """The name that checkpoints are signed under."""
+    vkey: str
+    """The key that verifies them (C2SP signed-note)."""
+    from_: Annotated[int, Example(0)]
+    """Records that were taken on trust."""
+    size: Annotated[int, Example(8)]
+    """Records in all."""
     head_seal: Hex | None
-    root_hash: Annotated[Base64 | None, Doc("The Merkle root; null where it cannot be told.")]
-    checkpoint: Annotated[
-        str | None, Doc("The signed tree head of `size`; null for a ledger that is not sound.")
-    ]
-    consistency: Annotated[Consistency | None, Doc("Null unless `fromSize` was sent.")]
-    erased: Annotated[int, Doc("Records whose content was lawfully erased."), Example(0)]
+    root_hash: Base64 | None
+    """The Merkle root; null where it cannot be told."""
+    checkpoint: str | None
+    """The signed tree head of `size`; null for a ledger that is not sound."""
+    consistency: Consistency | None
+    """Null unless `fromSize` was sent."""
+    erased: Annotated[int, Example(0)]
+    """Records whose content was lawfully erased."""
     checks: Checks
-    first_fault: Annotated[Fault | None, Doc("The fault of the first line that has one.")]
-    faults: Annotated[tuple[Fault, ...], Doc("At most 100, by line.")]
-    fault_count: Annotated[int, Doc("All of them."), Example(0)]
+    first_fault: Fault | None
+    """The fault of the first line that has one."""
+    faults: tuple[Fault, ...]
+    """At most 100, by line."""
+    fault_count: Annotated[int, Example(0)]
+    """All of them."""
 
 
 def verification(

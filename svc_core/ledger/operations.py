@@ -109,9 +109,9 @@ class ListSubjects(PageRequest):
             rf"(?:{'|'.join(SCHEMES)}):[^\x00-\x1f\x7f]*",
             f"scheme:value, the scheme one of {', '.join(SCHEMES)}",
         ),
-        Doc("Only subjects that ever had this designator: `scheme:value`."),
         Example("lei:5493001KJTIIGC8Y1R12"),
     ] = UNSET
+    """Only subjects that ever had this designator: `scheme:value`."""
 
 
 @frozen
@@ -148,33 +148,28 @@ class FoldSubject(SubjectAsOf):
     """A subject, folded at a record time and a valid time."""
 
     include: Annotated[
-        Maybe[tuple[Literal["history", "segments"], ...]],
-        QUERY,
-        Doc("Comma list: `history` of what was displaced, `segments` of valid time."),
-        Example(["history", "segments"]),
+        Maybe[tuple[Literal["history", "segments"], ...]], QUERY, Example(["history", "segments"])
     ] = UNSET
+    """Comma list: `history` of what was displaced, `segments` of valid time."""
 
 
 @frozen
 class ExportSubject(SubjectAsOf):
     """A subject as STIX, at a record time and a valid time."""
 
-    tlp: Annotated[
-        Tlp,
-        QUERY,
-        Doc("Traffic Light Protocol 2.0: how far it may be shared. A plus is sent as `%2B`."),
-    ] = AMBER
+    tlp: Annotated[Tlp, QUERY] = AMBER
+    """Traffic Light Protocol 2.0: how far it may be shared. A plus is sent as `%2B`."""
 
 
 @frozen
 class ListRecords:
     """Sealed lines, oldest first."""
 
-    after: Annotated[
-        Maybe[int], QUERY, Ge(0), Doc("Number (`seq`) of the last line you have."), Example(99)
-    ] = UNSET
+    after: Annotated[Maybe[int], QUERY, Ge(0), Example(99)] = UNSET
+    """Number (`seq`) of the last line you have."""
     size: Size = UNSET
-    limit: Annotated[int, QUERY, Ge(1), Le(1_000), Doc("Lines in one page."), Example(100)] = 100
+    limit: Annotated[int, QUERY, Ge(1), Le(1_000), Example(100)] = 100
+    """Lines in one page."""
     cursor: Cursor = UNSET
 
 
@@ -216,33 +211,27 @@ class GetTile:
     """One tile of the log."""
 
     tile: Annotated[
-        str,
-        PATH,
-        MaxLen(64),
-        Pattern(r"[a-z0-9./]+", "the path of a tile"),
-        Doc("Level, number and width (C2SP tlog-tiles)."),
-        Example("0/000.p/1"),
+        str, PATH, MaxLen(64), Pattern(r"[a-z0-9./]+", "the path of a tile"), Example("0/000.p/1")
     ]
+    """Level, number and width (C2SP tlog-tiles)."""
 
 
 @frozen
 class VerifyLedger:
     """The whole ledger, to be verified."""
 
-    level: Annotated[
-        Level, QUERY, Doc("`integrity` checks bytes alone, `strict` what they say as well.")
-    ] = "strict"
-    from_size: Annotated[
-        Maybe[int], QUERY, Ge(0), Doc("The size of a tree that you have seen."), Example(5)
-    ] = UNSET
+    level: Annotated[Level, QUERY] = "strict"
+    """`integrity` checks bytes alone, `strict` what they say as well."""
+    from_size: Annotated[Maybe[int], QUERY, Ge(0), Example(5)] = UNSET
+    """The size of a tree that you have seen."""
     from_root_hash: Annotated[
         Maybe[str],
         QUERY,
         # What a plus that was not escaped arrives as, and the two letters of base64url, pass too.
         Pattern("[A-Za-z0-9+/ _-]{42}[AEIMQUYcgkosw048]=", "the base64 of 32 bytes"),
-        Doc("Its root, base64; needs `fromSize`."),
         Example("6267Ce8SRLM8d2xbzkcY8YBJMqz8geVSCfxImmA15fE="),
     ] = UNSET
+    """Its root, base64; needs `fromSize`."""
     size: Size = UNSET
 
 

@@ -1,9 +1,11 @@
 """Filters of lists: each is one field of a request class, with the index that it goes by.
 
 The default of the field says what the filter reads in a row. The collection takes its indexes from
-the request class, and a page its bounds, so a new filter is one line:
+the request class, and a page its bounds, so a new filter is one declaration:
 
-    status: Annotated[FilterValues[MarketStatus], Doc("…")] = _MARKET.key(lambda row: row.status)
+    status: FilterValues[MarketStatus] = _MARKET.key(lambda row: row.status)
+
+and a docstring below it.
 
 Rule 1: the values of one filter are alternatives; different filters must all match. Two filters of
         one index narrow each other.

@@ -38,9 +38,23 @@ class Input:
     default: Any
     read: Callable[[str], Any]
     id_of: IdOf | None
-    doc: str
     refusal: ProblemType = INVALID_PARAMETER
     traits: frozenset[Trait] = frozenset()
+    declaration: "tuple[Any, attrs.Attribute[Any]] | None" = None
+
+    @property
+    def described(self) -> Any:
+        """The annotation with the docstring of the member, which is read from the source."""
+        if self.declaration is None:
+            return self.annotation
+        return shapes.described_type(*self.declaration, self.annotation)
+
+    @property
+    def doc(self) -> str:
+        """The sentence that describes it."""
+        notes = shapes.metadata_of(self.described)
+        words = (note.text for note in notes if isinstance(note, Doc))
+        return next(words, self.id_of.doc if self.id_of else "")
 
 
 def inputs_of(request_class: type[Any]) -> tuple[Input, ...]:
@@ -57,18 +71,18 @@ def inputs_of(request_class: type[Any]) -> tuple[Input, ...]:
 def _inputs_of(class_: Any) -> tuple[Input, ...]:
     fields = attrs.fields(class_)
     return tuple(
-        map(_input, sorted(fields, key=lambda field: field.inherited and field.name in _PAGE))
+        _input(class_, field)
+        for field in sorted(fields, key=lambda field: field.inherited and field.name in _PAGE)
     )
 
 
 _PAGE = attrs.fields_dict(PageRequest)
 
 
-def _input(field: "attrs.Attribute[Any]") -> Input:
+def _input(class_: Any, field: "attrs.Attribute[Any]") -> Input:
     notes = shapes.metadata_of(field.type)
     place = next((item for item in notes if isinstance(item, In)), MEMBER)
     annotation = _without_place(field.type)
-    words = (item.text for item in notes if isinstance(item, Doc))
     id_of = next((item for item in notes if isinstance(item, IdOf)), None)
     return Input(
         attribute=field.name,
@@ -79,11 +93,11 @@ def _input(field: "attrs.Attribute[Any]") -> Input:
         default=shapes.default_of(field),
         read=_no_text if place.place in {"body", "member"} else wire.reader(annotation),
         id_of=id_of,
-        doc=next(words, id_of.doc if id_of else ""),
         refusal=next(
             (item.kind for item in notes if isinstance(item, InputRefusal)), INVALID_PARAMETER
         ),
         traits=frozenset(item for item in notes if isinstance(item, Trait)),
+        declaration=(class_, field),
     )
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, get_args
 
 import attrs
 
+from svc_core.base.docstrings import DECLARED_BY
 from svc_core.base.unset import UNSET, Unset
 from svc_core.contract import problem
 from svc_core.wire import InputFault, camel
@@ -35,7 +36,9 @@ def patch_of(
     """
     name = name or f"{model.__name__.removesuffix('Input')}Patch"
     fields = {
-        item.name: attrs.field(type=_patch_type(item), default=UNSET, repr=item.repr)
+        item.name: attrs.field(
+            type=_patch_type(item), default=UNSET, repr=item.repr, metadata={DECLARED_BY: model}
+        )
         for item in attrs.fields(model)
     }
     fields |= {

@@ -32,64 +32,90 @@ class SourceRef:
     """One source that a row was made from, back to the record in its document."""
 
     id: SourceId
-    provider: Annotated[str, Doc("Who publishes the data."), Example("usgs")]
-    name: Annotated[str, Doc("What the source is called."), Example("USGS earthquakes, past day")]
+    provider: Annotated[str, Example("usgs")]
+    """Who publishes the data."""
+    name: Annotated[str, Example("USGS earthquakes, past day")]
+    """What the source is called."""
     url: Annotated[
-        str | None,
-        Doc("The record at its publisher; null where it has no address."),
-        Example("https://earthquake.usgs.gov/earthquakes/eventpage/us7000abcd"),
+        str | None, Example("https://earthquake.usgs.gov/earthquakes/eventpage/us7000abcd")
     ]
-    record_id: Annotated[str | None, Doc("What its publisher calls it."), Example("us7000abcd")]
-    retrieved_at: Annotated[datetime, Doc("When first read."), Example("2026-01-31T05:52:11Z")]
-    published_at: Annotated[datetime | None, Doc("When its publisher published the record.")] = None
-    license: Annotated[str | None, Doc("For using the data."), Example("Public domain")] = None
+    """The record at its publisher; null where it has no address."""
+    record_id: Annotated[str | None, Example("us7000abcd")]
+    """What its publisher calls it."""
+    retrieved_at: Annotated[datetime, Example("2026-01-31T05:52:11Z")]
+    """When first read."""
+    published_at: datetime | None = None
+    """When its publisher published the record."""
+    license: Annotated[str | None, Example("Public domain")] = None
+    """For using the data."""
 
 
 @frozen
 class Designator:
     """A name by which others know the same thing."""
 
-    scheme: Annotated[str, Doc("Whose names these are."), Example("glide")]
-    value: Annotated[str, Doc("The name in that scheme."), Example("EQ-2026-000012-ECU")]
-    provider: Annotated[str | None, Doc("Who says so; null for everybody."), Example(None)] = None
-    valid_from: Annotated[Maybe[str], Doc("The first day on which it was the name.")] = UNSET
-    valid_to: Annotated[Maybe[str], Doc("The last one.")] = UNSET
+    scheme: Annotated[str, Example("glide")]
+    """Whose names these are."""
+    value: Annotated[str, Example("EQ-2026-000012-ECU")]
+    """The name in that scheme."""
+    provider: Annotated[str | None, Example(None)] = None
+    """Who says so; null for everybody."""
+    valid_from: Maybe[str] = UNSET
+    """The first day on which it was the name."""
+    valid_to: Maybe[str] = UNSET
+    """The last one."""
 
 
 @frozen
 class Place:
     """Where something is; WGS 84."""
 
-    id: Annotated[Annotated[str, IdOf("plc")] | None, Doc("Null of a mere position.")]
-    name: Annotated[str | None, Doc("As its provider names it."), Example("Esmeraldas, Ecuador")]
+    id: Annotated[str, IdOf("plc")] | None
+    """Null of a mere position."""
+    name: Annotated[str | None, Example("Esmeraldas, Ecuador")]
+    """As its provider names it."""
     country_code: CountryCode
-    admin1_code: Annotated[str | None, Doc("ISO 3166-2; null where unknown."), Example("EC-E")]
+    admin1_code: Annotated[str | None, Example("EC-E")]
+    """ISO 3166-2; null where unknown."""
     geometry: Geometry
-    precision: Annotated[Precision, Doc("How exactly the place is known."), Example("exact")]
+    precision: Annotated[Precision, Example("exact")]
+    """How exactly the place is known."""
 
 
 @frozen
 class Measurement:
     """A measured value with its basis: a unit, a currency or the provider's scale."""
 
-    value: Annotated[float | None, Doc("Null where it is not known."), Example(7.1)]
-    metric: Annotated[Maybe[str], Doc("What is measured."), Example("magnitude")] = UNSET
-    unit: Annotated[Maybe[str], Doc("UCUM; `1` for counts and scales."), Example("1")] = UNSET
-    currency: Annotated[Maybe[str], Doc("ISO 4217."), Example("USD")] = UNSET
-    provider: Annotated[Maybe[str], Doc("Whose measure it is."), Example("usgs")] = UNSET
-    as_of: Annotated[Maybe[str], Doc("The time or day it is of.")] = UNSET
-    low: Annotated[Maybe[float], Doc("The lower bound.")] = UNSET
-    high: Annotated[Maybe[float], Doc("The upper bound.")] = UNSET
-    basis: Annotated[Maybe[str], Doc("How it was measured."), Example("mww")] = UNSET
+    value: Annotated[float | None, Example(7.1)]
+    """Null where it is not known."""
+    metric: Annotated[Maybe[str], Example("magnitude")] = UNSET
+    """What is measured."""
+    unit: Annotated[Maybe[str], Example("1")] = UNSET
+    """UCUM; `1` for counts and scales."""
+    currency: Annotated[Maybe[str], Example("USD")] = UNSET
+    """ISO 4217."""
+    provider: Annotated[Maybe[str], Example("usgs")] = UNSET
+    """Whose measure it is."""
+    as_of: Maybe[str] = UNSET
+    """The time or day it is of."""
+    low: Maybe[float] = UNSET
+    """The lower bound."""
+    high: Maybe[float] = UNSET
+    """The upper bound."""
+    basis: Annotated[Maybe[str], Example("mww")] = UNSET
+    """How it was measured."""
 
 
 @frozen
 class SeverityBasis:
     """What a severity was read from."""
 
-    provider: Annotated[str, Doc("Whose scale it is."), Example("gdacs")]
-    scale: Annotated[str, Doc("The scale."), Example("alertlevel")]
-    value: Annotated[str | float | None, Doc("What it says there."), Example("Orange")]
+    provider: Annotated[str, Example("gdacs")]
+    """Whose scale it is."""
+    scale: Annotated[str, Example("alertlevel")]
+    """The scale."""
+    value: Annotated[str | float | None, Example("Orange")]
+    """What it says there."""
 
 
 def point_at(place: "Place | None") -> tuple[float, float] | None:

@@ -117,9 +117,11 @@ class LastDelivery:
     """The newest finished attempt of a webhook."""
 
     event_id: EventId
-    status: Annotated[Literal["delivered", "failed"], Doc("How it ended."), Example("delivered")]
+    status: Annotated[Literal["delivered", "failed"], Example("delivered")]
+    """How it ended."""
     response_status: ResponseStatus
-    at: Annotated[datetime, Doc("When it ended."), Example("2026-01-31T07:30:05Z")]
+    at: Annotated[datetime, Example("2026-01-31T07:30:05Z")]
+    """When it ended."""
 
 
 @frozen(kw_only=True)
@@ -131,14 +133,10 @@ class StoredWebhook:
     description: Description
     events: Events
     profile_ids: ProfileIds
-    status: Annotated[
-        WebhookStatus,
-        Doc("A disabled one receives nothing until it is enabled again."),
-        Example("enabled"),
-    ] = "enabled"
-    disabled_at: Annotated[
-        datetime | None, Doc("When it was disabled; null while enabled."), Example(None)
-    ] = None
+    status: Annotated[WebhookStatus, Example("enabled")] = "enabled"
+    """A disabled one receives nothing until it is enabled again."""
+    disabled_at: Annotated[datetime | None, Example(None)] = None
+    """When it was disabled; null while enabled."""
     created_at: CreatedAt
     updated_at: UpdatedAt
 
@@ -201,14 +199,14 @@ class Attempt:
     """One network attempt; the members of its end are null while it is under way or was lost."""
 
     id: AttemptId
-    number: Annotated[int, Ge(1), Doc("Counts the attempts of this delivery."), Example(1)]
-    started_at: Annotated[datetime, Doc("When it began."), Example("2026-01-31T07:30:04Z")]
-    finished_at: Annotated[
-        datetime | None, Doc("When it ended; null without an end."), Example("2026-01-31T07:30:05Z")
-    ] = None
-    duration_ms: Annotated[int | None, Doc("How long it took, in milliseconds."), Example(183)] = (
-        None
-    )
+    number: Annotated[int, Ge(1), Example(1)]
+    """Counts the attempts of this delivery."""
+    started_at: Annotated[datetime, Example("2026-01-31T07:30:04Z")]
+    """When it began."""
+    finished_at: Annotated[datetime | None, Example("2026-01-31T07:30:05Z")] = None
+    """When it ended; null without an end."""
+    duration_ms: Annotated[int | None, Example(183)] = None
+    """How long it took, in milliseconds."""
     response_status: ResponseStatus = None
     error: AttemptError = None
 
@@ -219,16 +217,14 @@ class Delivery:
 
     event_id: EventId
     webhook_id: WebhookId
-    event_type: Annotated[str, Doc("The CloudEvent type."), Example(REPORT_GENERATED)]
-    subject: Annotated[
-        str, Doc("What the event is about."), Example("rpt_65f1c0de8badf00d12345678")
-    ]
-    status: Annotated[
-        DeliveryStatus,
-        Doc("`skipped` ones found the webhook disabled; they can be sent again."),
-        Example("delivered"),
-    ] = "pending"
-    attempts: Annotated[tuple[Attempt, ...], Doc("Its attempts, oldest first.")] = ()
+    event_type: Annotated[str, Example(REPORT_GENERATED)]
+    """The CloudEvent type."""
+    subject: Annotated[str, Example("rpt_65f1c0de8badf00d12345678")]
+    """What the event is about."""
+    status: Annotated[DeliveryStatus, Example("delivered")] = "pending"
+    """`skipped` ones found the webhook disabled; they can be sent again."""
+    attempts: tuple[Attempt, ...] = ()
+    """Its attempts, oldest first."""
     created_at: CreatedAt
     updated_at: UpdatedAt
 

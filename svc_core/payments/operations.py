@@ -30,7 +30,7 @@ from svc_core.payments.receipts import Receipt
 from svc_core.payments.states import IN_DOUBT, Event, State
 from svc_core.payments.steps import Checkout
 from svc_core.payments.store import PAYMENTS, REVENUE
-from svc_core.wire.constraints import Arg, Doc, Example, Ge, Le
+from svc_core.wire.constraints import Arg, Example, Ge, Le
 
 BY_HAND = "said by the operator"
 
@@ -48,12 +48,8 @@ class Receipts(Protocol):
 class GetReceipt:
     """One receipt."""
 
-    receipt_id: Annotated[
-        str,
-        PATH,
-        Doc("`X-Svc-Payment-Receipt` of a paid answer, or the hash of the transfer."),
-        Example(f"{RECEIPT_PREFIX}_{EXAMPLE_DIGITS}"),
-    ]
+    receipt_id: Annotated[str, PATH, Example(f"{RECEIPT_PREFIX}_{EXAMPLE_DIGITS}")]
+    """`X-Svc-Payment-Receipt` of a paid answer, or the hash of the transfer."""
 
 
 async def get_receipt(ctx: CallContext, request: GetReceipt) -> Single[Receipt]:
@@ -79,38 +75,40 @@ async def get_receipt(ctx: CallContext, request: GetReceipt) -> Single[Receipt]:
 class ListPayments:
     """Which payments."""
 
-    state: Annotated[StateName | None, Doc("Those in this state alone.")] = None
-    limit: Annotated[int, Ge(1), Le(1_000), Doc("At most so many.")] = 100
-    older_than: Annotated[str | None, Doc("Those that follow this payment in the list.")] = None
+    state: StateName | None = None
+    """Those in this state alone."""
+    limit: Annotated[int, Ge(1), Le(1_000)] = 100
+    """At most so many."""
+    older_than: str | None = None
+    """Those that follow this payment in the list."""
 
 
 @frozen
 class ShowPayment:
     """A payment."""
 
-    id: Annotated[
-        str, Arg(positional=True), Doc("Its id, its receipt's, or the hash of its transfer.")
-    ]
+    id: Annotated[str, Arg(positional=True)]
+    """Its id, its receipt's, or the hash of its transfer."""
 
 
 @frozen
 class ReconcilePayments:
     """One payment of which it is known what became of it, or all in doubt."""
 
-    id: Annotated[
-        str | None,
-        Arg(positional=True),
-        Doc("The payment, for `--settled` or `--failed`. Default: all that nobody works on."),
-    ] = None
-    settled: Annotated[Bytes32 | None, Doc("The money moved, in this transaction.")] = None
-    failed: Annotated[bool, Doc("The money did not move and will not.")] = False
+    id: Annotated[str | None, Arg(positional=True)] = None
+    """The payment, for `--settled` or `--failed`. Default: all that nobody works on."""
+    settled: Bytes32 | None = None
+    """The money moved, in this transaction."""
+    failed: bool = False
+    """The money did not move and will not."""
 
 
 @frozen
 class ListRevenue:
     """How much of it."""
 
-    limit: Annotated[int, Ge(1), Le(1_000), Doc("At most so many rows.")] = 100
+    limit: Annotated[int, Ge(1), Le(1_000)] = 100
+    """At most so many rows."""
 
 
 @frozen

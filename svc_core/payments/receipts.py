@@ -10,7 +10,7 @@ Rule 3: the signed receipt goes to the payer alone, in `PAYMENT-RESPONSE` (x402,
 
 from base64 import urlsafe_b64encode
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 from urllib.parse import quote, urlsplit
 
 import attrs
@@ -25,7 +25,6 @@ from svc_core.payments.messages import RECEIPT, SCHEME, VERSION, SettlementRespo
 from svc_core.payments.outcomes import transaction_of
 from svc_core.payments.payment_rows import RECEIPT_PREFIX, Payment
 from svc_core.payments.states import State
-from svc_core.wire.constraints import Doc
 
 KEY_NAME: Final = "receipts"
 """Of the key in the DID document."""
@@ -35,21 +34,36 @@ KEY_NAME: Final = "receipts"
 class Receipt:
     """What anybody who knows its identifier, or the transfer, may know of a settled payment."""
 
-    id: Annotated[str, Doc("Receipt identifier.")]
-    object: Annotated[Literal["x402.receipt"], Doc("What this is.")]
-    status: Annotated[Literal["settled"], Doc("No other payment has a receipt.")]
-    x402_version: Annotated[Literal[2], Doc("Version of the protocol.")]
-    scheme: Annotated[Literal["exact"], Doc("How it was paid.")]
-    network: Annotated[str, Doc("The chain, by its CAIP-2 name.")]
-    asset: Annotated[str, Doc("The contract of the token.")]
-    amount: Annotated[str, Doc("What was paid, in the smallest unit of the token.")]
-    currency: Annotated[Literal["USDC"], Doc("The token.")]
-    price: Annotated[str, Doc("The same in US dollars.")]
-    operation: Annotated[str, Doc("What was bought.")]
-    tier: Annotated[str, Doc("The price class.")]
-    transaction: Annotated[str, Doc("The hash of the transfer on the chain.")]
-    settled_at: Annotated[datetime, Doc("When the payment was found settled.")]
-    delivered: Annotated[bool, Doc("Whether the answer was sent.")]
+    id: str
+    """Receipt identifier."""
+    object: Literal["x402.receipt"]
+    """What this is."""
+    status: Literal["settled"]
+    """No other payment has a receipt."""
+    x402_version: Literal[2]
+    """Version of the protocol."""
+    scheme: Literal["exact"]
+    """How it was paid."""
+    network: str
+    """The chain, by its CAIP-2 name."""
+    asset: str
+    """The contract of the token."""
+    amount: str
+    """What was paid, in the smallest unit of the token."""
+    currency: Literal["USDC"]
+    """The token."""
+    price: str
+    """The same in US dollars."""
+    operation: str
+    """What was bought."""
+    tier: str
+    """The price class."""
+    transaction: str
+    """The hash of the transfer on the chain."""
+    settled_at: datetime
+    """When the payment was found settled."""
+    delivered: bool
+    """Whether the answer was sent."""
 
 
 def receipt_reference(text: str, *, of_all: bool = True) -> str:

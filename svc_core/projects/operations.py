@@ -17,15 +17,16 @@ from svc_core.operation.members import PageRequest
 from svc_core.projects.model import PROJECTS, PROJECTS_MAX, Archivable, Project, ProjectInput
 from svc_core.reports.model import REPORTS
 from svc_core.wire import InputFault
-from svc_core.wire.constraints import Doc
 
 
 @frozen
 class ListProjects(PageRequest):
     """The caller's projects, newest first."""
 
-    status: Annotated[Maybe[Archivable], QUERY, Doc("Only those.")] = UNSET
-    pinned: Annotated[Maybe[bool], QUERY, Doc("Only pinned ones, or only others.")] = UNSET
+    status: Annotated[Maybe[Archivable], QUERY] = UNSET
+    """Only those."""
+    pinned: Annotated[Maybe[bool], QUERY] = UNSET
+    """Only pinned ones, or only others."""
 
 
 async def _check(ctx: Context, change: RowEdit[Project]) -> Project:

@@ -36,20 +36,16 @@ class AudioFacet:
     """A report's audio: the file, where it is, and how long it plays."""
 
     id: AudioId
-    url: Annotated[
-        str,
-        Doc("Where the file is. Without a CDN the address opens for at least an hour."),
-        Example(f"https://media.example.com/{_SHA256}.mp3"),
-    ]
+    url: Annotated[str, Example(f"https://media.example.com/{_SHA256}.mp3")]
+    """Where the file is. Without a CDN the address opens for at least an hour."""
     mime_type: MimeType
     size_bytes: SizeBytes
     sha256: Sha256
     duration_seconds: DurationSeconds
     voice: Voice
     created_at: CreatedAt
-    duration: Annotated[Maybe[float], Doc("Deprecated: use durationSeconds."), Example(130.664)] = (
-        UNSET
-    )
+    duration: Annotated[Maybe[float], Example(130.664)] = UNSET
+    """Deprecated: use durationSeconds."""
 
 
 @frozen

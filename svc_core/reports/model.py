@@ -56,34 +56,42 @@ Count = Annotated[int, Ge(0)]
 class Period:
     """The time that a report covers: from `start`, up to `end`."""
 
-    start: Annotated[datetime, Doc("The first instant covered."), Example("2026-01-30T07:30:00Z")]
-    end: Annotated[datetime, Doc("The first instant after it."), Example("2026-01-31T07:30:00Z")]
+    start: Annotated[datetime, Example("2026-01-30T07:30:00Z")]
+    """The first instant covered."""
+    end: Annotated[datetime, Example("2026-01-31T07:30:00Z")]
+    """The first instant after it."""
 
 
 @frozen
 class ReportCounts:
     """How much a report rests on and found."""
 
-    sources: Annotated[Count, Doc("Items it cites: the rows of `sources`."), Example(1)]
-    signals: Annotated[Count, Doc("Signals it found."), Example(1)]
-    entities: Annotated[Count, Doc("Entities in its graph."), Example(1)]
-    incidents: Annotated[Count, Doc("Incidents in its graph."), Example(1)]
-    publishers: Annotated[
-        Maybe[Count],
-        Doc("Who published these items; left out in reports from before they were counted."),
-        Example(1),
-    ] = UNSET
+    sources: Annotated[Count, Example(1)]
+    """Items it cites: the rows of `sources`."""
+    signals: Annotated[Count, Example(1)]
+    """Signals it found."""
+    entities: Annotated[Count, Example(1)]
+    """Entities in its graph."""
+    incidents: Annotated[Count, Example(1)]
+    """Incidents in its graph."""
+    publishers: Annotated[Maybe[Count], Example(1)] = UNSET
+    """Who published these items; left out in reports from before they were counted."""
 
 
 @frozen
 class ReportLinks:
     """Where the report and its facets are."""
 
-    self_: Annotated[str, Doc("Path of the report."), Example(_PATH)]
-    audio: Annotated[str | None, Doc("Path of its audio; null where there is none."), Example(None)]
-    graph: Annotated[str, Doc("Path of its graph."), Example(f"{_PATH}/graph")]
-    signals: Annotated[str, Doc("Path of its signals."), Example(f"{_PATH}/signals")]
-    text: Annotated[str, Doc("Path of its plain text."), Example(f"{_PATH}/text")]
+    self_: Annotated[str, Example(_PATH)]
+    """Path of the report."""
+    audio: Annotated[str | None, Example(None)]
+    """Path of its audio; null where there is none."""
+    graph: Annotated[str, Example(f"{_PATH}/graph")]
+    """Path of its graph."""
+    signals: Annotated[str, Example(f"{_PATH}/signals")]
+    """Path of its signals."""
+    text: Annotated[str, Example(f"{_PATH}/text")]
+    """Path of its plain text."""
 
 
 @frozen
@@ -107,22 +115,18 @@ class ReportRow:
 class ReportSource:
     """One cited item."""
 
-    number: Annotated[int, Ge(1), Doc("The number that citations use."), Example(1)]
-    id: Annotated[
-        str, Doc("Of the news item, event, incident, vulnerability or signal."), Example(_ITEM)
-    ]
-    title: Annotated[str, Doc("Its headline."), Example("Antwerp dockworkers join walkout")]
-    url: Annotated[
-        str | None,
-        Doc("Its address; null where the source gives none."),
-        Example("https://news.example.com/antwerp-dockworkers-join-walkout"),
-    ]
-    name: Annotated[str, Doc("Who published it."), Example("The Quayside Ledger")]
-    published_at: Annotated[
-        datetime | None,
-        Doc("When it was published; null where the source does not say."),
-        Example("2026-01-31T05:40:00Z"),
-    ]
+    number: Annotated[int, Ge(1), Example(1)]
+    """The number that citations use."""
+    id: Annotated[str, Example(_ITEM)]
+    """Of the news item, event, incident, vulnerability or signal."""
+    title: Annotated[str, Example("Antwerp dockworkers join walkout")]
+    """Its headline."""
+    url: Annotated[str | None, Example("https://news.example.com/antwerp-dockworkers-join-walkout")]
+    """Its address; null where the source gives none."""
+    name: Annotated[str, Example("The Quayside Ledger")]
+    """Who published it."""
+    published_at: Annotated[datetime | None, Example("2026-01-31T05:40:00Z")]
+    """When it was published; null where the source does not say."""
 
 
 @frozen
@@ -130,16 +134,12 @@ class Statement:
     """One sentence and the numbers of the sources that say it."""
 
     text: Annotated[
-        str,
-        Doc("The sentence."),
-        Example("Dockworkers at Antwerp joined the walkout that began in Rotterdam on Monday."),
+        str, Example("Dockworkers at Antwerp joined the walkout that began in Rotterdam on Monday.")
     ]
+    """The sentence."""
     citations: SourceNumbers
-    also_reported_by: Annotated[
-        tuple[Annotated[int, Ge(1)], ...],
-        Doc("The numbers of further sources of the same story, which do not say this sentence."),
-        Example([]),
-    ] = ()
+    also_reported_by: Annotated[tuple[Annotated[int, Ge(1)], ...], Example([])] = ()
+    """The numbers of further sources of the same story, which do not say this sentence."""
 
 
 @frozen
@@ -157,27 +157,32 @@ class Section:
 class SignalConfidence:
     """The parts of a signal's confidence, each from 0 to 1."""
 
-    source_diversity: Annotated[
-        Part, Doc("How many publishers report it; 1 from three on."), Example(0.5)
-    ]
-    trigger_strength: Annotated[Part, Doc("How plainly the words say it."), Example(1.0)]
-    recency: Annotated[Part, Doc("How late in the period it was reported."), Example(0.9)]
-    specificity: Annotated[Part, Doc("How many of who, where and when are told."), Example(0.667)]
+    source_diversity: Annotated[Part, Example(0.5)]
+    """How many publishers report it; 1 from three on."""
+    trigger_strength: Annotated[Part, Example(1.0)]
+    """How plainly the words say it."""
+    recency: Annotated[Part, Example(0.9)]
+    """How late in the period it was reported."""
+    specificity: Annotated[Part, Example(0.667)]
+    """How many of who, where and when are told."""
 
 
 @frozen
 class SignalParty:
     """To whom it happened."""
 
-    name: Annotated[str, Doc("The name as the sources write it."), Example("Port of Antwerp")]
-    type: Annotated[str, Doc("What kind of entity it is."), Example("organization")]
+    name: Annotated[str, Example("Port of Antwerp")]
+    """The name as the sources write it."""
+    type: Annotated[str, Example("organization")]
+    """What kind of entity it is."""
 
 
 @frozen
 class SignalPlace:
     """Where it happened."""
 
-    name: Annotated[str, Doc("The place as the sources write it."), Example("Antwerp")]
+    name: Annotated[str, Example("Antwerp")]
+    """The place as the sources write it."""
     country_code: CountryCode
 
 
@@ -185,28 +190,33 @@ class SignalPlace:
 class ReportSignal:
     """What happened, to whom, when, where, and how sure that is."""
 
-    id: Annotated[str, Doc("Identifier of the signal."), Example("sig_65f1c0de8badf00d12345678")]
-    type: Annotated[str, Doc("What kind of event it is."), Example("strike")]
-    title: Annotated[str, Doc("The headline."), Example("Antwerp dockworkers join walkout")]
+    id: Annotated[str, Example("sig_65f1c0de8badf00d12345678")]
+    """Identifier of the signal."""
+    type: Annotated[str, Example("strike")]
+    """What kind of event it is."""
+    title: Annotated[str, Example("Antwerp dockworkers join walkout")]
+    """The headline."""
     summary: Annotated[
-        str,
-        Doc("The sentence that tells it best."),
-        Example("Dockworkers at Antwerp joined the walkout that began in Rotterdam on Monday."),
+        str, Example("Dockworkers at Antwerp joined the walkout that began in Rotterdam on Monday.")
     ]
-    tags: Annotated[tuple[str, ...], Doc("Fields it belongs to."), Example(["labour"])]
-    direction: Annotated[
-        str, Doc("Where such events usually point: `up`, `down` or `none`."), Example("down")
-    ]
-    entities: Annotated[tuple[SignalParty, ...], Doc("To whom it happened.")]
-    places: Annotated[tuple[SignalPlace, ...], Doc("Where it happened.")]
-    occurred_date: Annotated[
-        str | None, Doc("A date that the text states, else null."), Example("2026-01-30")
-    ]
+    """The sentence that tells it best."""
+    tags: Annotated[tuple[str, ...], Example(["labour"])]
+    """Fields it belongs to."""
+    direction: Annotated[str, Example("down")]
+    """Where such events usually point: `up`, `down` or `none`."""
+    entities: tuple[SignalParty, ...]
+    """To whom it happened."""
+    places: tuple[SignalPlace, ...]
+    """Where it happened."""
+    occurred_date: Annotated[str | None, Example("2026-01-30")]
+    """A date that the text states, else null."""
     first_reported_at: FirstReportedAt
     last_reported_at: LastReportedAt
-    confidence: Annotated[Part, Doc("The weighted sum of its parts."), Example(0.74)]
+    confidence: Annotated[Part, Example(0.74)]
+    """The weighted sum of its parts."""
     confidence_parts: SignalConfidence
-    source_count: Annotated[int, Doc("Publishers that report it."), Example(1)]
+    source_count: Annotated[int, Example(1)]
+    """Publishers that report it."""
     story_id: StoryId
     citations: SourceNumbers
 
@@ -216,16 +226,17 @@ class ReportNode:
     """A thing in the graph: the report, an incident, an entity or a source."""
 
     id: Annotated[NodeId, Example("entity:antwerp")]
-    type: Annotated[str, Doc("`report`, `incident`, `entity` or `source`."), Example("entity")]
-    kind: Annotated[str | None, Doc("What kind of entity; null for other nodes."), Example("place")]
-    label: Annotated[str, Doc("What to write beside it."), Example("Antwerp")]
+    type: Annotated[str, Example("entity")]
+    """`report`, `incident`, `entity` or `source`."""
+    kind: Annotated[str | None, Example("place")]
+    """What kind of entity; null for other nodes."""
+    label: Annotated[str, Example("Antwerp")]
+    """What to write beside it."""
     country_code: CountryCode
-    degree: Annotated[int, Doc("How many edges it has."), Example(1)]
-    entity_id: Annotated[
-        EntityId | None,
-        Doc("The entity that it is, as far as its name tells; null for others."),
-        Example(None),
-    ] = None
+    degree: Annotated[int, Example(1)]
+    """How many edges it has."""
+    entity_id: Annotated[EntityId | None, Example(None)] = None
+    """The entity that it is, as far as its name tells; null for others."""
 
 
 @frozen
@@ -233,15 +244,16 @@ class ReportEdge:
     """A tie between two nodes of the same graph, with the sources that show it."""
 
     id: Annotated[NodeId, Example(f"mentions:{_INCIDENT}>entity:antwerp")]
-    type: Annotated[
-        str,
-        Doc("`reports`, `mentions`, `reportedBy` or `coMentioned`."),
-        Example("mentions"),
-    ]
-    source_id: Annotated[str, Doc("The node it starts from."), Example(_INCIDENT)]
-    target_id: Annotated[str, Doc("The node it leads to."), Example("entity:antwerp")]
-    directed: Annotated[bool, Doc("False where both ends are equal."), Example(True)]
-    weight: Annotated[int, Doc("How often the sources show it."), Example(1)]
+    type: Annotated[str, Example("mentions")]
+    """`reports`, `mentions`, `reportedBy` or `coMentioned`."""
+    source_id: Annotated[str, Example(_INCIDENT)]
+    """The node it starts from."""
+    target_id: Annotated[str, Example("entity:antwerp")]
+    """The node it leads to."""
+    directed: Annotated[bool, Example(True)]
+    """False where both ends are equal."""
+    weight: Annotated[int, Example(1)]
+    """How often the sources show it."""
     citations: SourceNumbers
 
 
@@ -249,9 +261,11 @@ class ReportEdge:
 class IncidentAnchor:
     """A story as the place where the graph meets the world: its node, when, and its sources."""
 
-    node_id: Annotated[str, Doc("The incident's node."), Example(_INCIDENT)]
+    node_id: Annotated[str, Example(_INCIDENT)]
+    """The incident's node."""
     story_id: StoryId
-    title: Annotated[str, Doc("The headline."), Example("Antwerp dockworkers join walkout")]
+    title: Annotated[str, Example("Antwerp dockworkers join walkout")]
+    """The headline."""
     first_reported_at: FirstReportedAt
     last_reported_at: LastReportedAt
     citations: SourceNumbers
@@ -261,10 +275,14 @@ class IncidentAnchor:
 class GraphCounts:
     """How many of each a graph has."""
 
-    nodes: Annotated[int, Doc("Nodes."), Example(1)]
-    edges: Annotated[int, Doc("Edges."), Example(1)]
-    incident_anchors: Annotated[int, Doc("Incident anchors."), Example(1)]
-    citations: Annotated[int, Doc("Cited items."), Example(1)]
+    nodes: Annotated[int, Example(1)]
+    """Nodes."""
+    edges: Annotated[int, Example(1)]
+    """Edges."""
+    incident_anchors: Annotated[int, Example(1)]
+    """Incident anchors."""
+    citations: Annotated[int, Example(1)]
+    """Cited items."""
 
 
 Nodes = Annotated[tuple[ReportNode, ...], Doc("The report, incidents, entities and sources.")]
@@ -291,12 +309,10 @@ class ReportGraph:
 class ReportContent:
     """The report's text in both markups."""
 
-    html: Annotated[
-        str,
-        Doc("A fragment of a page, without scripts."),
-        Example("<h1>Port strikes</h1>\n<p>...</p>\n"),
-    ]
-    markdown: Annotated[str, Doc("CommonMark."), Example("# Port strikes\n\n...\n")]
+    html: Annotated[str, Example("<h1>Port strikes</h1>\n<p>...</p>\n")]
+    """A fragment of a page, without scripts."""
+    markdown: Annotated[str, Example("# Port strikes\n\n...\n")]
+    """CommonMark."""
 
 
 @frozen
@@ -340,22 +356,16 @@ class ReportFacets(ReportWords):
 class ReportDetail(ReportRow):
     """A report with the expansions that were asked for."""
 
-    content: Annotated[Maybe[ReportContent], Doc("With `include=content`.")] = UNSET
-    sources: Annotated[
-        Maybe[tuple[ReportSource, ...]], Doc("With `include=sources`: the cited items, by number.")
-    ] = UNSET
-    signals: Annotated[
-        Maybe[tuple[ReportSignal, ...]],
-        Doc("With `include=signals`: what happened, the surest first."),
-    ] = UNSET
-    graph: Annotated[
-        Maybe[ReportGraph | None],
-        Doc("With `include=graph`; null for reports made before graphs were."),
-    ] = UNSET
-    audio: Annotated[
-        Maybe[AudioFacet | None],
-        Doc("With `include=audio`; null for a report that has none."),
-    ] = UNSET
+    content: Maybe[ReportContent] = UNSET
+    """With `include=content`."""
+    sources: Maybe[tuple[ReportSource, ...]] = UNSET
+    """With `include=sources`: the cited items, by number."""
+    signals: Maybe[tuple[ReportSignal, ...]] = UNSET
+    """With `include=signals`: what happened, the surest first."""
+    graph: Maybe[ReportGraph | None] = UNSET
+    """With `include=graph`; null for reports made before graphs were."""
+    audio: Maybe[AudioFacet | None] = UNSET
+    """With `include=audio`; null for a report that has none."""
 
 
 REPORTS: Collection[ReportRow] = Collection(

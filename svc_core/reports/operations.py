@@ -43,7 +43,7 @@ from svc_core.reports.model import FACETS, REPORTS, ReportDetail, ReportFacets, 
 from svc_core.reports.page import Typesetter
 from svc_core.reports.publications import find_report
 from svc_core.reports.rules import AgentReport, AudioTextFacet, GraphFacet, SignalsFacet, TextFacet
-from svc_core.wire.constraints import Doc, Example
+from svc_core.wire.constraints import Example
 
 READ = frozenset({"reports:read"})
 MEDIA_PATH = "/media"
@@ -59,7 +59,8 @@ Expansion = Literal["content", "sources", "signals", "graph", "audio"]
 class ListReports(PageRequest):
     """Reports of subscribed profiles, newest generation date first."""
 
-    profile_id: Annotated[Maybe[ProfileId], QUERY, Doc("Only reports of this profile.")] = UNSET
+    profile_id: Annotated[Maybe[ProfileId], QUERY] = UNSET
+    """Only reports of this profile."""
 
 
 @frozen
@@ -67,12 +68,10 @@ class GetReport:
     """One report with the expansions that are asked for."""
 
     report_id: PathReportId
-    include: Annotated[
-        Maybe[tuple[Expansion, ...]], QUERY, Doc("Comma list of expansions of the JSON.")
-    ] = UNSET
-    view: Annotated[
-        Maybe[Literal["agent"]], QUERY, Doc("The compact form for language models.")
-    ] = UNSET
+    include: Annotated[Maybe[tuple[Expansion, ...]], QUERY] = UNSET
+    """Comma list of expansions of the JSON."""
+    view: Annotated[Maybe[Literal["agent"]], QUERY] = UNSET
+    """The compact form for language models."""
 
 
 @frozen
@@ -87,9 +86,8 @@ class GetAudio:
     """The audio of one report."""
 
     report_id: PathReportId
-    redirect: Annotated[
-        bool, QUERY, Doc("Answer 302 with the file's address instead of 200."), Example(False)
-    ] = False
+    redirect: Annotated[bool, QUERY, Example(False)] = False
+    """Answer 302 with the file's address instead of 200."""
 
 
 # -- use cases ---------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ from svc_core.reports.profiles.model import (
     place_of,
 )
 from svc_core.reports.recordings import load_report, visible_reports
-from svc_core.wire.constraints import Arg, Doc
+from svc_core.wire.constraints import Arg
 
 _Owner = tuple[Context, tuple[str, ...]]
 """The context of a tenant's rows, and the ids of some of its profiles."""
@@ -258,10 +258,14 @@ async def unpublish_profile(ctx: WorkContext, request: ChosenProfile) -> Single[
 class Deletion:
     """What goes with a profile, for good; more than 10,000 of anything are not counted."""
 
-    name: Annotated[str, Doc("What it is called.")]
-    reports: Annotated[int, Doc("Its reports.")]
-    recordings: Annotated[int, Doc("Those of them that are spoken.")]
-    subscribers: Annotated[int, Doc("Other workspaces that subscribe to it.")]
+    name: str
+    """What it is called."""
+    reports: int
+    """Its reports."""
+    recordings: int
+    """Those of them that are spoken."""
+    subscribers: int
+    """Other workspaces that subscribe to it."""
 
 
 async def foresee_deletion(ctx: WorkContext, request: ChosenProfile) -> Single[Deletion]:

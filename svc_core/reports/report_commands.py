@@ -26,7 +26,7 @@ from svc_core.reports.model import FACETS, REPORTS, ReportRow
 from svc_core.reports.notices import notify, subscription_to
 from svc_core.reports.profiles.model import FOLLOWS
 from svc_core.reports.recordings import load_report
-from svc_core.wire.constraints import Arg, Doc, Ge, Le
+from svc_core.wire.constraints import Arg, Ge, Le
 
 GIVEN_REPORT = Annotated[ReportId, Arg(positional=True)]
 
@@ -51,8 +51,10 @@ class GenerateReport:
     """
 
     profile_id: Annotated[ProfileId, Arg(positional=True)]
-    start: Annotated[datetime | None, Doc("Only items dated from then on.")] = None
-    end: Annotated[datetime | None, Doc("Only items dated up to then.")] = None
+    start: datetime | None = None
+    """Only items dated from then on."""
+    end: datetime | None = None
+    """Only items dated up to then."""
 
 
 @frozen
@@ -67,7 +69,8 @@ class SpeakReport:
     """The report to speak."""
 
     report_id: GIVEN_REPORT
-    again: Annotated[bool, Doc("Replace existing audio, with the voice of now.")] = False
+    again: bool = False
+    """Replace existing audio, with the voice of now."""
 
 
 @frozen
@@ -98,9 +101,8 @@ class OpenReport:
     """The report whose page is to be opened by whoever has the address."""
 
     report_id: GIVEN_REPORT
-    lasts_seconds: Annotated[
-        int, Ge(60), Le(2_592_000), Arg(name="lasts"), Doc("How long it opens the page.")
-    ] = 86_400
+    lasts_seconds: Annotated[int, Ge(60), Le(2_592_000), Arg(name="lasts")] = 86_400
+    """How long it opens the page."""
 
 
 @frozen

@@ -35,7 +35,7 @@ from svc_core.reports.model import (
     Truncated,
 )
 from svc_core.reports.render import bare, word_count
-from svc_core.wire.constraints import Doc, Example
+from svc_core.wire.constraints import Example
 
 NO_GRAPH = GraphCounts(nodes=0, edges=0, incident_anchors=0, citations=0)
 
@@ -59,9 +59,8 @@ class GraphFacet:
     incident_anchors: Maybe[Anchors] = UNSET
     citations: Maybe[Sources] = UNSET
     truncated: Maybe[Truncated] = UNSET
-    graph: Annotated[
-        Maybe[ReportGraph | None], Doc("Null for reports made before graphs were, else left out.")
-    ] = UNSET
+    graph: Maybe[ReportGraph | None] = UNSET
+    """Null for reports made before graphs were, else left out."""
 
 
 @frozen
@@ -69,13 +68,12 @@ class TextFacet:
     """A report's words without markup."""
 
     report_id: ReportId
-    text: Annotated[
-        str,
-        Doc("The words, paragraphs parted by an empty line."),
-        Example("Port strikes\n\nDockworkers at Antwerp joined the walkout.\n"),
-    ]
-    word_count: Annotated[int, Doc("Words of the text."), Example(8)]
-    reading_time_seconds: Annotated[int, Doc("At 238 words a minute."), Example(3)]
+    text: Annotated[str, Example("Port strikes\n\nDockworkers at Antwerp joined the walkout.\n")]
+    """The words, paragraphs parted by an empty line."""
+    word_count: Annotated[int, Example(8)]
+    """Words of the text."""
+    reading_time_seconds: Annotated[int, Example(3)]
+    """At 238 words a minute."""
 
 
 @frozen
@@ -85,15 +83,17 @@ class AudioTextFacet:
     report_id: ReportId
     text: Annotated[
         str,
-        Doc("What a voice reads as it stands: no markup, and signs and shortenings in words."),
         Example(
             "Port strikes: January 31st, 2026. This report covers January thirty-first, "
             "2026. It draws on 1 source.\n\nDockworkers at Antwerp joined the walkout.\n\nThat was "
             "the report: Port strikes: January 31st, 2026. Thank you for listening.\n"
         ),
     ]
-    word_count: Annotated[int, Doc("Words of the text."), Example(35)]
-    estimated_duration_seconds: Annotated[int, Doc("At 150 words a minute."), Example(14)]
+    """What a voice reads as it stands: no markup, and signs and shortenings in words."""
+    word_count: Annotated[int, Example(35)]
+    """Words of the text."""
+    estimated_duration_seconds: Annotated[int, Example(14)]
+    """At 150 words a minute."""
 
 
 @frozen
@@ -105,16 +105,12 @@ class AgentReport:
     summary: Summary
     period: Period
     language: Language
-    key_points: Annotated[
-        tuple[Statement, ...],
-        Doc("The sentences that matter most, those of the summary first, each with its sources."),
-    ]
-    briefs: Annotated[tuple[Statement, ...], Doc("The other stories, a headline each.")]
-    notes: Annotated[
-        tuple[str, ...],
-        Doc("What to know of the sources as a whole, such as how many state no date."),
-        Example([]),
-    ]
+    key_points: tuple[Statement, ...]
+    """The sentences that matter most, those of the summary first, each with its sources."""
+    briefs: tuple[Statement, ...]
+    """The other stories, a headline each."""
+    notes: Annotated[tuple[str, ...], Example([])]
+    """What to know of the sources as a whole, such as how many state no date."""
     signals: Signals
     sources: Sources
 

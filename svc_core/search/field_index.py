@@ -81,22 +81,22 @@ class WeightedQuery:
 class MatchedTerm:
     """A term of the question that a row holds."""
 
-    term: Annotated[str, Doc("As it was compared."), Example("strike")]
-    weight: Annotated[float, Doc("What holding it weighs; rare ones weigh more."), Example(4.7)]
+    term: Annotated[str, Example("strike")]
+    """As it was compared."""
+    weight: Annotated[float, Example(4.7)]
+    """What holding it weighs; rare ones weigh more."""
 
 
 @frozen
 class Match:
     """Why a row was found."""
 
-    score: Annotated[
-        float,
-        Ge(0),
-        Le(1),
-        Doc("The share of what was asked that it holds; its heading counts twice."),
-    ]
-    terms: Annotated[tuple[MatchedTerm, ...], Doc("The terms that it holds, weightiest first.")]
-    fields: Annotated[tuple[str, ...], Doc("Where they stand."), Example(["name"])]
+    score: Annotated[float, Ge(0), Le(1)]
+    """The share of what was asked that it holds; its heading counts twice."""
+    terms: tuple[MatchedTerm, ...]
+    """The terms that it holds, weightiest first."""
+    fields: Annotated[tuple[str, ...], Example(["name"])]
+    """Where they stand."""
 
 
 MatchMember = Annotated[

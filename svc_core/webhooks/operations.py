@@ -114,13 +114,12 @@ class RotateSecret(WebhookRequest):
 class ListDeliveries(WebhookRequest):
     """The deliveries of a webhook, newest first."""
 
-    status: Annotated[
-        Maybe[tuple[DeliveryStatus, ...]],
-        QUERY,
-        Doc("Comma list of states."),
-        Example(["failed", "skipped"]),
-    ] = UNSET
-    event_id: Annotated[Maybe[EventId], QUERY, Doc("Only this event.")] = UNSET
+    status: Annotated[Maybe[tuple[DeliveryStatus, ...]], QUERY, Example(["failed", "skipped"])] = (
+        UNSET
+    )
+    """Comma list of states."""
+    event_id: Annotated[Maybe[EventId], QUERY] = UNSET
+    """Only this event."""
     datetime: TimeFilter = UNSET
     limit: Limit = 20
     cursor: Cursor = UNSET

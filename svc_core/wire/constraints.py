@@ -102,7 +102,7 @@ class IdOf(Pattern):
 
 @frozen
 class Doc:
-    """The sentence that describes a field in the documents."""
+    """The sentence that describes a type in the documents; a member has a docstring instead."""
 
     text: str
 

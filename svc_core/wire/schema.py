@@ -209,7 +209,7 @@ class Schemas:
             if shapes.may_be_unset(field.type)
         }
         for field in attrs.fields(class_):
-            type_ = _substitute(field.type, annotation)
+            type_ = shapes.described_type(class_, field, _substitute(field.type, annotation))
             name = wire.camel(field.name)
             if direction == "input" and type_ == Unset | None:
                 continue  # It may be left out as well, and generators of clients stumble over it.

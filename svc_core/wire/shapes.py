@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import attrs
 
+from svc_core.base.docstrings import docstring_of
 from svc_core.base.unset import UNSET, Unset
+from svc_core.wire.constraints import Doc, Example
 from svc_core.wire.document import Json
 from svc_core.wire.names import camel
 
@@ -41,6 +43,17 @@ def metadata_of(annotation: Any) -> tuple[Any, ...]:
     if not is_union(inner) and not is_tuple(inner):
         return outer
     return outer + tuple(item for arg in get_args(inner) for item in metadata_of(arg))
+
+
+def described_type(class_: Any, member: "attrs.Attribute[Any]", type_: Any) -> Any:
+    """The type of a member with its docstring as a note."""
+    text = docstring_of(class_, member)
+    if not text:
+        return type_
+    inner, notes = split_annotation(type_)
+    examples = tuple(note for note in notes if isinstance(note, Example))
+    rest = tuple(note for note in notes if not isinstance(note, Example))
+    return Annotated[(inner, *rest, Doc(text), *examples)]
 
 
 def is_annotated(annotation: Any) -> bool:

@@ -23,7 +23,7 @@ from svc_core.knowledge.rows import Mode, RetrievalBounds
 from svc_core.operation.declaration import GEOJSON, JSON, NDJSON, SSE, Operation
 from svc_core.operation.stream import Stream
 from svc_core.wire import shapes
-from svc_core.wire.constraints import Doc, Example, Ge
+from svc_core.wire.constraints import Example, Ge
 from svc_core.wire.schema import Schema, Schemas, name_of
 
 
@@ -31,71 +31,80 @@ from svc_core.wire.schema import Schema, Schemas, name_of
 class PageCursor:
     """How to get the next page."""
 
-    next_cursor: Annotated[
-        str | None, Doc("Opaque cursor of the next page; null at the end."), Example(None)
-    ]
+    next_cursor: Annotated[str | None, Example(None)]
+    """Opaque cursor of the next page; null at the end."""
 
 
 @frozen
 class PageMeta:
     """Facts about the page."""
 
-    page_count: Annotated[int, Ge(0), Doc("Rows in this page; not a total."), Example(1)]
+    page_count: Annotated[int, Ge(0), Example(1)]
+    """Rows in this page; not a total."""
     page: PageCursor
-    count: Annotated[Maybe[int], Ge(0), Doc("Deprecated: use pageCount.")] = UNSET
-    watermark: Annotated[
-        Maybe[str], Doc("Change feed only: the position after the last row, to be kept.")
-    ] = UNSET
-    mode: Annotated[Maybe[Mode], Doc("Retrieval only: how the rows were found.")] = UNSET
-    bounds: Annotated[Maybe[RetrievalBounds], Doc("Retrieval only: what it looked at.")] = UNSET
+    count: Annotated[Maybe[int], Ge(0)] = UNSET
+    """Deprecated: use pageCount."""
+    watermark: Maybe[str] = UNSET
+    """Change feed only: the position after the last row, to be kept."""
+    mode: Maybe[Mode] = UNSET
+    """Retrieval only: how the rows were found."""
+    bounds: Maybe[RetrievalBounds] = UNSET
+    """Retrieval only: what it looked at."""
 
 
 @frozen
 class PageLinks:
     """Where the next page is."""
 
-    next: Annotated[str | None, Doc("Address of the next page; null at the end."), Example(None)]
+    next: Annotated[str | None, Example(None)]
+    """Address of the next page; null at the end."""
 
 
 @frozen
 class FeatureLink:
     """Where a page is."""
 
-    href: Annotated[str, Doc("Its address.")]
-    rel: Annotated[Literal["self", "next"], Doc("Which page."), Example("self")]
-    type: Annotated[str, Doc("Its media type."), Example(GEOJSON.media_type)]
+    href: str
+    """Its address."""
+    rel: Annotated[Literal["self", "next"], Example("self")]
+    """Which page."""
+    type: Annotated[str, Example(GEOJSON.media_type)]
+    """Its media type."""
 
 
 @frozen
 class Feature:
     """A row as a feature (RFC 7946, 3.2)."""
 
-    type: Annotated[Literal["Feature"], Doc("What it is.")]
-    id: Annotated[str, Doc("The identifier of the row.")]
+    type: Literal["Feature"]
+    """What it is."""
+    id: str
+    """The identifier of the row."""
     geometry: Annotated[
-        Mapping[str, Any] | None,
-        Doc("The geometry of its place, longitude first; null where it is not known."),
-        Example({"type": "Point", "coordinates": [-79.62, 0.98]}),
+        Mapping[str, Any] | None, Example({"type": "Point", "coordinates": [-79.62, 0.98]})
     ]
+    """The geometry of its place, longitude first; null where it is not known."""
     properties: Annotated[
         Mapping[str, Any],
-        Doc(
-            "The row without `place`, but with its `name`, `countryCode`, `admin1Code`, "
-            "`precision`."
-        ),
         Example({"title": "M 7.1 earthquake near Esmeraldas, Ecuador", "countryCode": "EC"}),
     ]
+    """The row without `place`, but with its `name`, `countryCode`, `admin1Code`, `precision`."""
 
 
 @frozen
 class FeatureCollection:
     """One page of rows as features (RFC 7946, 3.3; OGC API Features part 1, 7.16)."""
 
-    type: Annotated[Literal["FeatureCollection"], Doc("What it is.")]
-    features: Annotated[tuple[Feature, ...], Doc("The rows of this page.")]
-    number_returned: Annotated[int, Ge(0), Doc("Features in this page."), Example(1)]
-    time_stamp: Annotated[datetime, Doc("When it was made."), Example("2026-01-31T05:52:11Z")]
-    links: Annotated[tuple[FeatureLink, ...], Doc("This page, and the next where there is one.")]
+    type: Literal["FeatureCollection"]
+    """What it is."""
+    features: tuple[Feature, ...]
+    """The rows of this page."""
+    number_returned: Annotated[int, Ge(0), Example(1)]
+    """Features in this page."""
+    time_stamp: Annotated[datetime, Example("2026-01-31T05:52:11Z")]
+    """When it was made."""
+    links: tuple[FeatureLink, ...]
+    """This page, and the next where there is one."""
     meta: PageMeta
 
 

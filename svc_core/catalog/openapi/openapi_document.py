@@ -13,7 +13,7 @@ from svc_core.contract.result import Created
 from svc_core.operation.declaration import Operation
 from svc_core.operation.inputs import inputs_of
 from svc_core.operation.ports import BASE_V1, BASE_V2
-from svc_core.wire.constraints import Doc, Ge, Le, Pattern
+from svc_core.wire.constraints import Ge, Le, Pattern
 from svc_core.wire.schema import Schema, Schemas
 
 VERSION = "3.1.0"
@@ -39,14 +39,22 @@ class ProblemBody:
 
     __schema_name__ = "Problem"
 
-    type: Annotated[str, Doc("Address of the page that explains the code.")]
-    title: Annotated[str, Doc("The same words for every occurrence.")]
-    status: Annotated[int, Ge(400), Le(599), Doc("The status of the answer.")]
-    detail: Annotated[str, Doc("What is wrong with this request.")]
-    instance: Annotated[str, Doc("`urn:request:` and the request's id.")]
-    code: Annotated[str, Pattern("[A-Z][A-Z0-9_]*"), Doc("Stable machine-readable code.")]
-    request_id: Annotated[str, Doc("Quote it to support.")]
-    resolution: Annotated[str, Doc("The safe next step.")]
+    type: str
+    """Address of the page that explains the code."""
+    title: str
+    """The same words for every occurrence."""
+    status: Annotated[int, Ge(400), Le(599)]
+    """The status of the answer."""
+    detail: str
+    """What is wrong with this request."""
+    instance: str
+    """`urn:request:` and the request's id."""
+    code: Annotated[str, Pattern("[A-Z][A-Z0-9_]*")]
+    """Stable machine-readable code."""
+    request_id: str
+    """Quote it to support."""
+    resolution: str
+    """The safe next step."""
 
 
 _SECURITY = {

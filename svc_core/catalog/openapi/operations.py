@@ -85,7 +85,7 @@ class OperationWriter:
 
     def parameter(self, item: Input) -> dict[str, Any]:
         """The parameter object of one declared input."""
-        schema = self.schemas.of(item.annotation, "input")
+        schema = self.schemas.of(item.described, "input")
         parameter: dict[str, Any] = {"name": item.name, "in": item.place}
         text = schema.pop("description", item.doc)
         if text:

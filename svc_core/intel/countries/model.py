@@ -13,7 +13,7 @@ from svc_core.operation.members import PageRequest
 from svc_core.operation.ports import Collection
 from svc_core.operation.source_members import Geometry, Measurement, SourceRef
 from svc_core.text.words import fold_case, split_words
-from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen
+from svc_core.wire.constraints import Example, MaxLen, MinLen
 
 _LETTERS = 12  # of a name, five bits each: enough to tell all countries apart but a few islands
 
@@ -24,70 +24,63 @@ Names = Mapping[str, Any]
 class CountryRisk:
     """What OSINT events of the last 30 days say of a country; null where none were ever read."""
 
-    incidents30d: Annotated[int | None, Doc("Events in the country."), Example(4)]
-    fatalities30d: Annotated[
-        int | None, Doc("Deaths that they tell of, by the best estimate."), Example(12)
-    ]
-    by_severity: Annotated[
-        Mapping[str, Any] | None,
-        Doc("Events by severity; `unknown` are those without one."),
-        Example({"high": 1, "low": 3}),
-    ]
+    incidents30d: Annotated[int | None, Example(4)]
+    """Events in the country."""
+    fatalities30d: Annotated[int | None, Example(12)]
+    """Deaths that they tell of, by the best estimate."""
+    by_severity: Annotated[Mapping[str, Any] | None, Example({"high": 1, "low": 3})]
+    """Events by severity; `unknown` are those without one."""
 
 
 @frozen
 class CountryData:
     """What is known of one country."""
 
-    country_code: Annotated[str, Doc("ISO 3166-1 alpha-2 code."), Example("BE")]
-    alpha3: Annotated[str | None, Doc("ISO 3166-1 alpha-3 code."), Example("BEL")] = None
-    numeric: Annotated[str | None, Doc("ISO 3166-1 numeric code."), Example("056")] = None
-    name: Annotated[str | None, Doc("Its common name."), Example("Belgium")] = None
-    official_name: Annotated[str | None, Doc("Its formal name."), Example("Kingdom of Belgium")] = (
-        None
-    )
-    native_names: Annotated[
-        Names | None,
-        Doc("Its common name by language (BCP 47)."),
-        Example({"nl": "België", "fr": "Belgique"}),
-    ] = None
-    region: Annotated[str | None, Doc("The continent or region."), Example("Europe")] = None
-    subregion: Annotated[str | None, Doc("The part of the region."), Example("Western Europe")] = (
-        None
-    )
-    m49: Annotated[str | None, Doc("UN M49 code."), Example("056")] = None
-    capital: Annotated[
-        tuple[str, ...] | None, Doc("Its capitals; empty for none."), Example(["Brussels"])
-    ] = None
-    languages: Annotated[
-        tuple[str, ...] | None, Doc("BCP 47 tags."), Example(["nl", "fr", "de"])
-    ] = None
-    currencies: Annotated[tuple[str, ...] | None, Doc("ISO 4217 codes."), Example(["EUR"])] = None
-    population: Annotated[Measurement | None, Doc("How many people live there.")] = None
-    area: Annotated[Measurement | None, Doc("Its area in square kilometres.")] = None
-    borders: Annotated[
-        tuple[str, ...] | None,
-        Doc("Countries that it borders on; empty for an island."),
-        Example(["FR", "DE", "LU", "NL"]),
-    ] = None
-    bbox: Annotated[
-        tuple[float, ...] | None,
-        Doc("West, south, east, north; a west beyond its east crosses the antimeridian."),
-        Example([2.52, 49.5, 6.37, 51.5]),
-    ] = None
+    country_code: Annotated[str, Example("BE")]
+    """ISO 3166-1 alpha-2 code."""
+    alpha3: Annotated[str | None, Example("BEL")] = None
+    """ISO 3166-1 alpha-3 code."""
+    numeric: Annotated[str | None, Example("056")] = None
+    """ISO 3166-1 numeric code."""
+    name: Annotated[str | None, Example("Belgium")] = None
+    """Its common name."""
+    official_name: Annotated[str | None, Example("Kingdom of Belgium")] = None
+    """Its formal name."""
+    native_names: Annotated[Names | None, Example({"nl": "België", "fr": "Belgique"})] = None
+    """Its common name by language (BCP 47)."""
+    region: Annotated[str | None, Example("Europe")] = None
+    """The continent or region."""
+    subregion: Annotated[str | None, Example("Western Europe")] = None
+    """The part of the region."""
+    m49: Annotated[str | None, Example("056")] = None
+    """UN M49 code."""
+    capital: Annotated[tuple[str, ...] | None, Example(["Brussels"])] = None
+    """Its capitals; empty for none."""
+    languages: Annotated[tuple[str, ...] | None, Example(["nl", "fr", "de"])] = None
+    """BCP 47 tags."""
+    currencies: Annotated[tuple[str, ...] | None, Example(["EUR"])] = None
+    """ISO 4217 codes."""
+    population: Measurement | None = None
+    """How many people live there."""
+    area: Measurement | None = None
+    """Its area in square kilometres."""
+    borders: Annotated[tuple[str, ...] | None, Example(["FR", "DE", "LU", "NL"])] = None
+    """Countries that it borders on; empty for an island."""
+    bbox: Annotated[tuple[float, ...] | None, Example([2.52, 49.5, 6.37, 51.5])] = None
+    """West, south, east, north; a west beyond its east crosses the antimeridian."""
     centroid: Geometry = None
-    calling_codes: Annotated[
-        tuple[str, ...] | None, Doc("Telephone codes (E.164)."), Example(["+32"])
-    ] = None
-    tld: Annotated[
-        tuple[str, ...] | None, Doc("Country code top-level domains."), Example([".be"])
-    ] = None
-    un_member: Annotated[bool | None, Doc("Whether it is in the UN."), Example(True)] = None
-    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")] = ()
-    indicators: Annotated[
-        Maybe[tuple[Indicator, ...]], Doc("The newest value of each series about it.")
-    ] = UNSET
-    risk: Annotated[Maybe[CountryRisk], Doc("What events say of it.")] = UNSET
+    calling_codes: Annotated[tuple[str, ...] | None, Example(["+32"])] = None
+    """Telephone codes (E.164)."""
+    tld: Annotated[tuple[str, ...] | None, Example([".be"])] = None
+    """Country code top-level domains."""
+    un_member: Annotated[bool | None, Example(True)] = None
+    """Whether it is in the UN."""
+    sources: tuple[SourceRef, ...] = ()
+    """What the row was made from."""
+    indicators: Maybe[tuple[Indicator, ...]] = UNSET
+    """The newest value of each series about it."""
+    risk: Maybe[CountryRisk] = UNSET
+    """What events say of it."""
 
 
 def by_name(name: str) -> int:
@@ -119,24 +112,18 @@ _Name = Annotated[str, MinLen(1), MaxLen(100)]
 class ListCountries(PageRequest):
     """Countries by name."""
 
-    region: Annotated[
-        UnboundedValues[_Name], Doc("Comma list of regions."), Example(["Europe"])
-    ] = _COUNTRY.key(lambda row: row.region, form=str.casefold)
-    subregion: Annotated[UnboundedValues[_Name], Doc("Comma list of parts of regions.")] = (
-        _COUNTRY.key(lambda row: row.subregion, form=str.casefold)
+    region: Annotated[UnboundedValues[_Name], Example(["Europe"])] = _COUNTRY.key(
+        lambda row: row.region, form=str.casefold
     )
-    q: Annotated[
-        Maybe[_Name],
-        QUERY,
-        Doc("Beginnings of words of a name or code, all of them."),
-        Example("bel"),
-    ] = UNSET
-    sort: Annotated[
-        Literal["name", "population", "area"],
-        QUERY,
-        Doc("By name, or the largest first."),
-        Example("name"),
-    ] = sort_orders("name", population="population", area="area")
+    """Comma list of regions."""
+    subregion: UnboundedValues[_Name] = _COUNTRY.key(lambda row: row.subregion, form=str.casefold)
+    """Comma list of parts of regions."""
+    q: Annotated[Maybe[_Name], QUERY, Example("bel")] = UNSET
+    """Beginnings of words of a name or code, all of them."""
+    sort: Annotated[Literal["name", "population", "area"], QUERY, Example("name")] = sort_orders(
+        "name", population="population", area="area"
+    )
+    """By name, or the largest first."""
 
 
 COUNTRIES: Collection[CountryData] = Collection(

@@ -23,7 +23,7 @@ from svc_core.operation.ports.documents import RowBounds
 from svc_core.operation.source_members import SEVERITIES
 from svc_core.search.lists import Listing, single_of
 from svc_core.text.words import split_words
-from svc_core.wire.constraints import Doc, Example, Pattern
+from svc_core.wire.constraints import Example, Pattern
 
 SERIES_MAX = 100  # of one country in one answer; the list of indicators has them all
 EVENTS_READ = 2_000  # for their deaths: some 60 ms
@@ -37,17 +37,10 @@ LISTING = Listing(COUNTRIES)
 class GetCountry:
     """One country."""
 
-    code: Annotated[
-        str,
-        PATH,
-        Pattern("[A-Za-z]{2,3}", "an ISO 3166-1 code"),
-        Doc("ISO 3166-1 alpha-2 or alpha-3 code, in either case."),
-        Example("BE"),
-    ]
-    include: Annotated[
-        UnboundedValues[Literal["indicators", "risk"]],
-        Doc("`indicators` adds the newest value of each series about it, `risk` what events say."),
-    ] = UNSET
+    code: Annotated[str, PATH, Pattern("[A-Za-z]{2,3}", "an ISO 3166-1 code"), Example("BE")]
+    """ISO 3166-1 alpha-2 or alpha-3 code, in either case."""
+    include: UnboundedValues[Literal["indicators", "risk"]] = UNSET
+    """`indicators` adds the newest value of each series about it, `risk` what events say."""
 
 
 async def list_countries(ctx: Context, request: ListCountries) -> Page[CountryData]:

@@ -37,16 +37,20 @@ class IndicatorArea:
     """What part of the world a value is about; an aggregate has no country."""
 
     country_code: CountryCode
-    code: Annotated[str | None, Doc("As its provider codes it."), Example("BEL")]
-    label: Annotated[str | None, Doc("As its provider names it."), Example("Belgium")]
+    code: Annotated[str | None, Example("BEL")]
+    """As its provider codes it."""
+    label: Annotated[str | None, Example("Belgium")]
+    """As its provider names it."""
 
 
 @frozen
 class Vintage:
     """The days on which a value was the one that its provider gave."""
 
-    start: Annotated[date, Doc("The first of them."), Example("2026-01-29")]
-    end: Annotated[date | None, Doc("The last known one; null for none."), Example("2026-02-25")]
+    start: Annotated[date, Example("2026-01-29")]
+    """The first of them."""
+    end: Annotated[date | None, Example("2026-02-25")]
+    """The last known one; null for none."""
 
 
 @frozen
@@ -54,30 +58,51 @@ class Indicator:
     """The value of one series in one period."""
 
     id: IndicatorId
-    provider: Annotated[str, Doc("Who publishes it."), Example("worldbank")]
-    dataset_id: Annotated[str | None, Doc("Its data set there; null for none."), Example("2")]
-    indicator_code: Annotated[str, Doc("What its provider calls it."), Example("FI.RES.TOTL.MO")]
-    name: Annotated[str, Doc("What people call the series."), Example("Total reserves")]
+    provider: Annotated[str, Example("worldbank")]
+    """Who publishes it."""
+    dataset_id: Annotated[str | None, Example("2")]
+    """Its data set there; null for none."""
+    indicator_code: Annotated[str, Example("FI.RES.TOTL.MO")]
+    """What its provider calls it."""
+    name: Annotated[str, Example("Total reserves")]
+    """What people call the series."""
     area: IndicatorArea
-    frequency: Annotated[Frequency, Doc("SDMX CL_FREQ."), Example("A")]
-    period: Annotated[str, Doc("In SDMX notation."), Example("2025")]
-    period_start: Annotated[date, Doc("Its first day."), Example("2025-01-01")]
-    period_end: Annotated[date, Doc("Its last day."), Example("2025-12-31")]
-    value: Annotated[float | None, Doc("Null where it is missing."), Example(3.9)]
-    unit: Annotated[str | None, Doc("UCUM; null where no unit is told."), Example(None)]
-    currency: Annotated[str | None, Doc("ISO 4217; null for no money."), Example(None)]
-    unit_multiplier: Annotated[int | None, Doc("Power of ten; null where untold."), Example(6)]
-    seasonal_adjustment: Annotated[str | None, Doc("Its provider's code; null where untold.")]
-    status: Annotated[Status | None, Doc("Normal, estimated, provisional, forecast, missing.")]
-    vintage: Annotated[Vintage | None, Doc("Null where its provider keeps none.")]
-    released_at: Annotated[datetime | None, Doc("When it was released; null where untold.")]
-    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
+    frequency: Annotated[Frequency, Example("A")]
+    """SDMX CL_FREQ."""
+    period: Annotated[str, Example("2025")]
+    """In SDMX notation."""
+    period_start: Annotated[date, Example("2025-01-01")]
+    """Its first day."""
+    period_end: Annotated[date, Example("2025-12-31")]
+    """Its last day."""
+    value: Annotated[float | None, Example(3.9)]
+    """Null where it is missing."""
+    unit: Annotated[str | None, Example(None)]
+    """UCUM; null where no unit is told."""
+    currency: Annotated[str | None, Example(None)]
+    """ISO 4217; null for no money."""
+    unit_multiplier: Annotated[int | None, Example(6)]
+    """Power of ten; null where untold."""
+    seasonal_adjustment: str | None
+    """Its provider's code; null where untold."""
+    status: Status | None
+    """Normal, estimated, provisional, forecast, missing."""
+    vintage: Vintage | None
+    """Null where its provider keeps none."""
+    released_at: datetime | None
+    """When it was released; null where untold."""
+    sources: tuple[SourceRef, ...]
+    """What the row was made from."""
     created_at: CreatedAt
     updated_at: UpdatedAt
-    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
-    previous_value: Annotated[Maybe[float | None], Doc("Of the last period with a value.")] = UNSET
-    change: Annotated[Maybe[float | None], Doc("Since that one."), Example(0.8)] = UNSET
-    change_percent: Annotated[Maybe[float | None], Doc("Null where it was zero.")] = UNSET
+    revision: Annotated[int, Ge(1), Example(1)]
+    """Counts its versions from 1."""
+    previous_value: Maybe[float | None] = UNSET
+    """Of the last period with a value."""
+    change: Annotated[Maybe[float | None], Example(0.8)] = UNSET
+    """Since that one."""
+    change_percent: Maybe[float | None] = UNSET
+    """Null where it was zero."""
 
     @property
     def series(self) -> str:
@@ -127,33 +152,31 @@ _VALUE = FilterFields[Indicator]()
 class ListIndicators(PageRequest):
     """Values of indicators, newest period first."""
 
-    indicator: Annotated[UnboundedValues[Name], Doc("Comma list of codes of indicators.")] = (
-        _VALUE.key(attrgetter("indicator_code"))
+    indicator: UnboundedValues[Name] = _VALUE.key(attrgetter("indicator_code"))
+    """Comma list of codes of indicators."""
+    provider: Annotated[UnboundedValues[Name], Example(["fred"])] = _VALUE.key(
+        attrgetter("provider")
     )
-    provider: Annotated[
-        UnboundedValues[Name], Doc("Comma list of providers."), Example(["fred"])
-    ] = _VALUE.key(attrgetter("provider"))
-    area: Annotated[UnboundedValues[Name], Doc("Comma list of area codes of their providers.")] = (
-        _VALUE.key(attrgetter("area.code"))
+    """Comma list of providers."""
+    area: UnboundedValues[Name] = _VALUE.key(attrgetter("area.code"))
+    """Comma list of area codes of their providers."""
+    country: Annotated[UnboundedValues[Code], Example(["BE", "FR"])] = _VALUE.key(
+        attrgetter("area.country_code"), form=str.upper
     )
-    country: Annotated[
-        UnboundedValues[Code], Doc("Comma list of countries."), Example(["BE", "FR"])
-    ] = _VALUE.key(attrgetter("area.country_code"), form=str.upper)
-    frequency: Annotated[UnboundedValues[Frequency], Doc("Comma list of frequencies.")] = (
-        _VALUE.key(attrgetter("frequency"))
-    )
-    period_from: Annotated[Period, QUERY, Doc("Begins then or later."), Example("2024-Q3")] = (
-        _VALUE.number(None, ORDER, _from)
-    )
-    period_to: Annotated[Period, QUERY, Doc("Ends then or before."), Example("2025")] = UNSET
-    vintage: Annotated[Maybe[date], QUERY, Doc("Values as they were given on this day.")] = UNSET
-    latest: Annotated[bool, QUERY, Doc("Only the newest period of each series.")] = False
+    """Comma list of countries."""
+    frequency: UnboundedValues[Frequency] = _VALUE.key(attrgetter("frequency"))
+    """Comma list of frequencies."""
+    period_from: Annotated[Period, QUERY, Example("2024-Q3")] = _VALUE.number(None, ORDER, _from)
+    """Begins then or later."""
+    period_to: Annotated[Period, QUERY, Example("2025")] = UNSET
+    """Ends then or before."""
+    vintage: Annotated[Maybe[date], QUERY] = UNSET
+    """Values as they were given on this day."""
+    latest: Annotated[bool, QUERY] = False
+    """Only the newest period of each series."""
     updated_since: UpdatedSince = _VALUE.later(lambda row: row.updated_at, "updated")
-    sort: Annotated[
-        Maybe[Literal["period", "updatedAt"]],
-        QUERY,
-        Doc("The newest comes first; not with `latest`."),
-    ] = sort_orders(updatedAt="updated")
+    sort: Annotated[Maybe[Literal["period", "updatedAt"]], QUERY] = sort_orders(updatedAt="updated")
+    """The newest comes first; not with `latest`."""
     include: IncludeChange = UNSET
 
 

@@ -46,18 +46,24 @@ _VOLUME_MAX = 9 * 10**18  # larger volumes are indexed as this one: the index ha
 class Outcome:
     """One way in which a question may be decided."""
 
-    label: Annotated[str | None, Doc("As its provider names it."), Example("Yes")]
-    probability: Annotated[Share | None, Doc("Null where nobody quotes it."), Example(0.615)]
-    price: Annotated[Maybe[Measurement], Doc("What a share of it costs.")] = UNSET
-    token_id: Annotated[Maybe[str], Doc("What its provider calls it."), Example("11")] = UNSET
+    label: Annotated[str | None, Example("Yes")]
+    """As its provider names it."""
+    probability: Annotated[Share | None, Example(0.615)]
+    """Null where nobody quotes it."""
+    price: Maybe[Measurement] = UNSET
+    """What a share of it costs."""
+    token_id: Annotated[Maybe[str], Example("11")] = UNSET
+    """What its provider calls it."""
 
 
 @frozen
 class Resolution:
     """How a question was decided."""
 
-    label: Annotated[str | None, Doc("The outcome; null where several share it."), Example("No")]
-    resolved_at: Annotated[datetime | None, Doc("When, if told."), Example("2026-01-30T18:00:00Z")]
+    label: Annotated[str | None, Example("No")]
+    """The outcome; null where several share it."""
+    resolved_at: Annotated[datetime | None, Example("2026-01-30T18:00:00Z")]
+    """When, if told."""
 
 
 Amount = Annotated[Measurement | None, Doc("In its provider's unit; null where untold.")]
@@ -68,36 +74,54 @@ class Market:
     """One proposition that people bet on, as its provider tells it."""
 
     id: MarketId
-    question: Annotated[str, Doc("What is asked."), Example("Will the Fed cut rates in March?")]
-    type: Annotated[Literal["prediction"], Doc("The kind of market.")]
-    category: Annotated[str | None, Doc("As its provider files it."), Example("Economics")]
-    status: Annotated[MarketStatus, Doc("How far it is."), Example("open")]
-    outcomes: Annotated[tuple[Outcome, ...] | None, Doc("Null where its provider lacks them.")]
-    mutually_exclusive: Annotated[bool | None, Doc("Whether at most one of its group comes true.")]
-    price_basis: Annotated[
-        PriceBasis | None,
-        Doc("Of the probabilities: between quotes, the last trade, a maker's, or decided."),
-    ]
-    resolution: Annotated[Resolution | None, Doc("Null until it is resolved.")]
+    question: Annotated[str, Example("Will the Fed cut rates in March?")]
+    """What is asked."""
+    type: Literal["prediction"]
+    """The kind of market."""
+    category: Annotated[str | None, Example("Economics")]
+    """As its provider files it."""
+    status: Annotated[MarketStatus, Example("open")]
+    """How far it is."""
+    outcomes: tuple[Outcome, ...] | None
+    """Null where its provider lacks them."""
+    mutually_exclusive: bool | None
+    """Whether at most one of its group comes true."""
+    price_basis: PriceBasis | None
+    """Of the probabilities: between quotes, the last trade, a maker's, or decided."""
+    resolution: Resolution | None
+    """Null until it is resolved."""
     volume: Amount
     volume24h: Amount
     liquidity: Amount
     open_interest: Amount
-    opens_at: Annotated[datetime | None, Doc("When it opened; null where untold.")]
-    closes_at: Annotated[datetime | None, Doc("When trading ends; null where untold.")]
-    resolves_at: Annotated[datetime | None, Doc("When a decision is expected; null where untold.")]
-    rules: Annotated[str | None, Doc("How it is decided; null where untold.")]
-    url: Annotated[str | None, Doc("Its page there."), Example("https://polymarket.com/event/fed")]
-    provider: Annotated[str, Doc("Who runs it."), Example("polymarket")]
-    provider_market_id: Annotated[str, Doc("What that calls it."), Example("902001")]
-    group_id: Annotated[str | None, Doc("What that calls its group, if any."), Example("90200")]
-    entities: Annotated[tuple[EntityRef, ...], Doc("Whom its question names, where known.")] = ()
-    incident_ids: Annotated[tuple[IncidentId, ...], Doc("Incidents that its question names.")] = ()
-    merged_ids: Annotated[tuple[MarketId, ...], Doc("Other ids that answer with this row.")] = ()
-    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
+    opens_at: datetime | None
+    """When it opened; null where untold."""
+    closes_at: datetime | None
+    """When trading ends; null where untold."""
+    resolves_at: datetime | None
+    """When a decision is expected; null where untold."""
+    rules: str | None
+    """How it is decided; null where untold."""
+    url: Annotated[str | None, Example("https://polymarket.com/event/fed")]
+    """Its page there."""
+    provider: Annotated[str, Example("polymarket")]
+    """Who runs it."""
+    provider_market_id: Annotated[str, Example("902001")]
+    """What that calls it."""
+    group_id: Annotated[str | None, Example("90200")]
+    """What that calls its group, if any."""
+    entities: tuple[EntityRef, ...] = ()
+    """Whom its question names, where known."""
+    incident_ids: tuple[IncidentId, ...] = ()
+    """Incidents that its question names."""
+    merged_ids: tuple[MarketId, ...] = ()
+    """Other ids that answer with this row."""
+    sources: tuple[SourceRef, ...]
+    """What the row was made from."""
     created_at: CreatedAt
     updated_at: UpdatedAt
-    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+    revision: Annotated[int, Ge(1), Example(1)]
+    """Counts its versions from 1."""
     match: MatchMember = UNSET
 
 
@@ -141,39 +165,36 @@ _MARKET = FilterFields[Market]()
 class ListMarkets(PageRequest):
     """Prediction markets of every provider."""
 
-    status: Annotated[FilterValues[MarketStatus], Doc("Comma list of statuses.")] = _MARKET.key(
-        lambda market: market.status
-    )
+    status: FilterValues[MarketStatus] = _MARKET.key(lambda market: market.status)
+    """Comma list of statuses."""
     provider: Providers = _MARKET.key(lambda market: market.provider)
-    category: Annotated[FilterValues[Name], Doc("Comma list of categories, in either case.")] = (
-        _MARKET.key(lambda market: market.category, form=str.casefold)
+    category: FilterValues[Name] = _MARKET.key(lambda market: market.category, form=str.casefold)
+    """Comma list of categories, in either case."""
+    entity_id: FilterValues[EntityId] = _MARKET.facet(question_references, "entity")
+    """Comma list of entities that it names."""
+    min_volume: Annotated[Maybe[float], QUERY, Ge(0)] = _MARKET.number(
+        _volume, "volume", lambda least: (volume_steps(least), None)
     )
-    entity_id: Annotated[FilterValues[EntityId], Doc("Comma list of entities that it names.")] = (
-        _MARKET.facet(question_references, "entity")
+    """The least volume, in its unit."""
+    closes_before: Annotated[Maybe[datetime], QUERY] = _MARKET.earlier(
+        lambda market: market.closes_at, "closes"
     )
-    min_volume: Annotated[Maybe[float], QUERY, Ge(0), Doc("The least volume, in its unit.")] = (
-        _MARKET.number(_volume, "volume", lambda least: (volume_steps(least), None))
+    """Whose trading ends before this."""
+    label: Annotated[Maybe[Name], QUERY] = _MARKET.facet(
+        lambda market: [label_key(item.label) for item in market.outcomes or () if item.label],
+        choose=lambda label: (label_key(label),),
     )
-    closes_before: Annotated[Maybe[datetime], QUERY, Doc("Whose trading ends before this.")] = (
-        _MARKET.earlier(lambda market: market.closes_at, "closes")
-    )
-    label: Annotated[Maybe[Name], QUERY, Doc("With such an outcome, in either case.")] = (
-        _MARKET.facet(
-            lambda market: [label_key(item.label) for item in market.outcomes or () if item.label],
-            choose=lambda label: (label_key(label),),
-        )
-    )
-    min_probability: Annotated[
-        ShareFilter, Doc("The least of that outcome, else of the first.")
-    ] = UNSET
-    max_probability: Annotated[ShareFilter, Doc("The most, likewise.")] = UNSET
+    """With such an outcome, in either case."""
+    min_probability: ShareFilter = UNSET
+    """The least of that outcome, else of the first."""
+    max_probability: ShareFilter = UNSET
+    """The most, likewise."""
     updated_since: UpdatedSince = _MARKET.later()
     q: lists.Q = UNSET
-    sort: Annotated[
-        Maybe[Literal["updatedAt", "volume", "closesAt"]],
-        QUERY,
-        Doc("The last written, the most traded, or the last to close."),
-    ] = sort_orders(volume="volume", closesAt="closes")
+    sort: Annotated[Maybe[Literal["updatedAt", "volume", "closesAt"]], QUERY] = sort_orders(
+        volume="volume", closesAt="closes"
+    )
+    """The last written, the most traded, or the last to close."""
     include: lists.Include = UNSET
 
 

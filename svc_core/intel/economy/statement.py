@@ -18,7 +18,7 @@ from svc_core.operation.members import CreatedAt, EntityId, ObservationId, PageR
 from svc_core.operation.period import Moment, Period, parse_period
 from svc_core.operation.ports import BASE_V2, Collection
 from svc_core.operation.source_members import SourceRef
-from svc_core.wire.constraints import Doc, Example, Ge, Pattern
+from svc_core.wire.constraints import Example, Ge, Pattern
 
 Metric = Literal[
     "revenue", "netIncome", "assets", "liabilities", "equity", "cash", "operatingCashFlow",
@@ -37,21 +37,30 @@ NEVER = date.max.toordinal()
 class Concept:
     """What is reported, in the words of an XBRL taxonomy."""
 
-    taxonomy: Annotated[str, Doc("us-gaap, ifrs-full, dei or srt."), Example("us-gaap")]
-    name: Annotated[str, Doc("Its name there."), Example("Revenues")]
-    label: Annotated[str | None, Doc("In words; null where untold."), Example("Revenues")] = None
+    taxonomy: Annotated[str, Example("us-gaap")]
+    """us-gaap, ifrs-full, dei or srt."""
+    name: Annotated[str, Example("Revenues")]
+    """Its name there."""
+    label: Annotated[str | None, Example("Revenues")] = None
+    """In words; null where untold."""
 
 
 @frozen
 class ReportedIn:
     """The filing that reports a fact, and the period that the filing itself is about."""
 
-    accession: Annotated[str, Doc("Its accession number."), Example("0000320193-18-000145")]
-    form: Annotated[str | None, Doc("Its form."), Example("10-K")]
-    filed_date: Annotated[date | None, Doc("When it was filed."), Example("2018-11-05")]
-    fiscal_year: Annotated[int | None, Doc("The year it is about."), Example(2018)]
-    fiscal_period: Annotated[str | None, Doc("The period it is about."), Example("FY")]
-    url: Annotated[str, Doc("Its address."), Example("https://www.sec.gov/Archives/edgar/data/1")]
+    accession: Annotated[str, Example("0000320193-18-000145")]
+    """Its accession number."""
+    form: Annotated[str | None, Example("10-K")]
+    """Its form."""
+    filed_date: Annotated[date | None, Example("2018-11-05")]
+    """When it was filed."""
+    fiscal_year: Annotated[int | None, Example(2018)]
+    """The year it is about."""
+    fiscal_period: Annotated[str | None, Example("FY")]
+    """The period it is about."""
+    url: Annotated[str, Example("https://www.sec.gov/Archives/edgar/data/1")]
+    """Its address."""
 
 
 @frozen(kw_only=True, slots=False)
@@ -61,25 +70,41 @@ class FinancialObservation:
     id: ObservationId
     entity_id: EntityId
     concept: Concept
-    metric: Annotated[Metric | None, Doc("The one that it states, if any."), Example("revenue")]
-    value: Annotated[float, Doc("Exactly as reported; money is whole."), Example(265595000000)]
-    unit: Annotated[str | None, Doc("UCUM; null for plain money."), Example(None)]
-    currency: Annotated[str | None, Doc("ISO 4217; null for no money."), Example("USD")]
-    period_type: Annotated[PeriodType, Doc("A span of days, or one day."), Example("duration")]
-    period_start: Annotated[date | None, Doc("First day; null for one day."), Example("2017-10-01")]
-    period_end: Annotated[date, Doc("Its last day."), Example("2018-09-29")]
-    period_months: Annotated[int | None, Doc("3, 6, 9 or 12; null for other spans."), Example(12)]
-    fiscal_year: Annotated[int | None, Doc("Of the period, by its dates."), Example(2018)]
-    fiscal_period: Annotated[str | None, Doc("FY, Q1 to Q4, H1, H2, M9, likewise."), Example("FY")]
+    metric: Annotated[Metric | None, Example("revenue")]
+    """The one that it states, if any."""
+    value: Annotated[float, Example(265595000000)]
+    """Exactly as reported; money is whole."""
+    unit: Annotated[str | None, Example(None)]
+    """UCUM; null for plain money."""
+    currency: Annotated[str | None, Example("USD")]
+    """ISO 4217; null for no money."""
+    period_type: Annotated[PeriodType, Example("duration")]
+    """A span of days, or one day."""
+    period_start: Annotated[date | None, Example("2017-10-01")]
+    """First day; null for one day."""
+    period_end: Annotated[date, Example("2018-09-29")]
+    """Its last day."""
+    period_months: Annotated[int | None, Example(12)]
+    """3, 6, 9 or 12; null for other spans."""
+    fiscal_year: Annotated[int | None, Example(2018)]
+    """Of the period, by its dates."""
+    fiscal_period: Annotated[str | None, Example("FY")]
+    """FY, Q1 to Q4, H1, H2, M9, likewise."""
     filing: ReportedIn
-    frame: Annotated[str | None, Doc("The SEC's frame, where it picked it."), Example("CY2018")]
-    restated: Annotated[bool, Doc("Whether a filing before it reported another value.")] = False
-    supersedes_id: Annotated[ObservationId | None, Doc("The same in the filing before.")] = None
-    superseded_by_id: Annotated[ObservationId | None, Doc("The same in the next filing.")] = None
-    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
+    frame: Annotated[str | None, Example("CY2018")]
+    """The SEC's frame, where it picked it."""
+    restated: bool = False
+    """Whether a filing before it reported another value."""
+    supersedes_id: ObservationId | None = None
+    """The same in the filing before."""
+    superseded_by_id: ObservationId | None = None
+    """The same in the next filing."""
+    sources: tuple[SourceRef, ...]
+    """What the row was made from."""
     created_at: CreatedAt
     updated_at: UpdatedAt
-    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+    revision: Annotated[int, Ge(1), Example(1)]
+    """Counts its versions from 1."""
 
     @property
     def concept_name(self) -> str:
@@ -139,43 +164,41 @@ class ListFinancialObservations(PageRequest):
     entity_id: Annotated[EntityId, PATH] = _OBSERVATION.key(
         lambda row: row.entity_id, "entity", choose=lambda id_: (id_,), default=NOTHING
     )
-    metric: Annotated[FilterValues[Metric], Doc("Comma list of metrics."), Example(["revenue"])] = (
-        _OBSERVATION.key(lambda row: row.metric)
+    metric: Annotated[FilterValues[Metric], Example(["revenue"])] = _OBSERVATION.key(
+        lambda row: row.metric
     )
+    """Comma list of metrics."""
     concept: Annotated[
         FilterValues[
             Annotated[str, Pattern("(?:[a-z0-9-]{1,40}:)?[A-Za-z0-9]{1,250}", "a concept")]
         ],
-        Doc("Comma list of concepts, each with its taxonomy or without."),
         Example(["us-gaap:Revenues", "Assets"]),
     ] = _OBSERVATION.key(lambda row: row.concept_name, choose=_concepts)
-    period_type: Annotated[
-        FilterValues[PeriodType], Doc("Comma list of `duration`, `instant`.")
-    ] = _OBSERVATION.key(
+    """Comma list of concepts, each with its taxonomy or without."""
+    period_type: FilterValues[PeriodType] = _OBSERVATION.key(
         lambda row: "instant" if row.period_start is None else str(row.period_months),
         "length",
         choose=_lengths,
     )
-    months: Annotated[FilterValues[Literal["3", "6", "9", "12"]], Doc("Comma list of lengths.")] = (
-        _OBSERVATION.key(index="length")
+    """Comma list of `duration`, `instant`."""
+    months: FilterValues[Literal["3", "6", "9", "12"]] = _OBSERVATION.key(index="length")
+    """Comma list of lengths."""
+    from_: Annotated[Period, In("query", "from")] = _OBSERVATION.number(
+        None, ORDER, lambda text: (parse_period("from", text).start.toordinal(), None)
     )
-    from_: Annotated[Period, In("query", "from"), Doc("Ends in it or later.")] = (
-        _OBSERVATION.number(
-            None, ORDER, lambda text: (parse_period("from", text).start.toordinal(), None)
-        )
+    """Ends in it or later."""
+    to: Annotated[Period, QUERY, Example("2024-Q3")] = _OBSERVATION.number(
+        None, ORDER, lambda text: (None, parse_period("to", text).end.toordinal())
     )
-    to: Annotated[Period, QUERY, Doc("Ends in it or before."), Example("2024-Q3")] = (
-        _OBSERVATION.number(
-            None, ORDER, lambda text: (None, parse_period("to", text).end.toordinal())
-        )
+    """Ends in it or before."""
+    as_of: Moment = UNSET
+    """As filed by this date (of an instant, in UTC)."""
+    include_superseded: Annotated[bool, QUERY] = False
+    """Also what later filings superseded."""
+    sort: Annotated[Literal["periodEnd", "filedDate"], QUERY] = sort_orders(
+        "periodEnd", filedDate="filed"
     )
-    as_of: Annotated[Moment, Doc("As filed by this date (of an instant, in UTC).")] = UNSET
-    include_superseded: Annotated[bool, QUERY, Doc("Also what later filings superseded.")] = False
-    sort: Annotated[
-        Literal["periodEnd", "filedDate"],
-        QUERY,
-        Doc("The last to end, or to be filed, comes first."),
-    ] = sort_orders("periodEnd", filedDate="filed")
+    """The last to end, or to be filed, comes first."""
 
 
 OBSERVATIONS: Collection[StoredObservation] = Collection(
@@ -211,19 +234,30 @@ class Filing:
 
     id: ObservationId
     entity_id: EntityId
-    cik: Annotated[str, Doc("The SEC's number of the company."), Example("0000789019")]
-    accession: Annotated[str, Doc("Its accession number."), Example("0001193125-24-011295")]
-    form: Annotated[str, Doc("Its form."), Example("8-K")]
-    filed_date: Annotated[date, Doc("When it was filed."), Example("2024-01-19")]
-    report_date: Annotated[date | None, Doc("The day or the period's end it is about.")]
-    accepted_at: Annotated[datetime | None, Doc("When the SEC took it in.")]
-    items: Annotated[tuple[str, ...] | None, Doc("Of an 8-K; null if untold."), Example(["1.05"])]
-    description: Annotated[str | None, Doc("In the filer's words."), Example("8-K")]
-    url: Annotated[str, Doc("Its address."), Example("https://www.sec.gov/Archives/edgar/data/1")]
-    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
+    cik: Annotated[str, Example("0000789019")]
+    """The SEC's number of the company."""
+    accession: Annotated[str, Example("0001193125-24-011295")]
+    """Its accession number."""
+    form: Annotated[str, Example("8-K")]
+    """Its form."""
+    filed_date: Annotated[date, Example("2024-01-19")]
+    """When it was filed."""
+    report_date: date | None
+    """The day or the period's end it is about."""
+    accepted_at: datetime | None
+    """When the SEC took it in."""
+    items: Annotated[tuple[str, ...] | None, Example(["1.05"])]
+    """Of an 8-K; null if untold."""
+    description: Annotated[str | None, Example("8-K")]
+    """In the filer's words."""
+    url: Annotated[str, Example("https://www.sec.gov/Archives/edgar/data/1")]
+    """Its address."""
+    sources: tuple[SourceRef, ...]
+    """What the row was made from."""
     created_at: CreatedAt
     updated_at: UpdatedAt
-    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+    revision: Annotated[int, Ge(1), Example(1)]
+    """Counts its versions from 1."""
 
 
 FILINGS: Collection[Filing] = Collection(

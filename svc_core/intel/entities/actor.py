@@ -7,15 +7,17 @@ from attrs import frozen
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.intel.entities.model import ActorFacet, EntityCore
 from svc_core.operation.members import EntityId
-from svc_core.wire.constraints import Doc, Example
+from svc_core.wire.constraints import Example
 
 
 @frozen
 class ActorLink:
     """A technique, a piece of software or a campaign of an actor."""
 
-    attack_id: Annotated[str | None, Doc("Its id in ATT&CK."), Example("T1566")]
-    name: Annotated[str, Doc("What it is called."), Example("Phishing")]
+    attack_id: Annotated[str | None, Example("T1566")]
+    """Its id in ATT&CK."""
+    name: Annotated[str, Example("Phishing")]
+    """What it is called."""
     entity_id: EntityId
 
 
@@ -28,6 +30,9 @@ class ThreatActor(ActorFacet, EntityCore):  # whose aliases say who uses each
 
     __schema_name__ = "Actor"
 
-    techniques: Annotated[Links, Doc("With `include=techniques`: what it does.")] = UNSET
-    software: Annotated[Links, Doc("With `include=software`: malware and tools it uses.")] = UNSET
-    campaigns: Annotated[Links, Doc("With `include=campaigns`: what is attributed to it.")] = UNSET
+    techniques: Links = UNSET
+    """With `include=techniques`: what it does."""
+    software: Links = UNSET
+    """With `include=software`: malware and tools it uses."""
+    campaigns: Links = UNSET
+    """With `include=campaigns`: what is attributed to it."""

@@ -22,7 +22,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.ports import SYSTEM, Position, Slice, StoredRow
 from svc_core.operation.units import Units, WorkContext
-from svc_core.wire.constraints import Doc, Ge, Le, MaxLen, MinLen
+from svc_core.wire.constraints import Ge, Le, MaxLen, MinLen
 
 LINES_MAX = 5_000
 """Lines of one request, so that an answer stays below 8 MiB."""
@@ -58,7 +58,8 @@ class MatchEntities:
     """Lines to be screened."""
 
     lines: Annotated[tuple[ScreeningLine, ...], MinLen(1), MaxLen(LINES_MAX)]
-    limit: Annotated[int, Ge(1), Le(MATCHES_MAX), Doc("Matches of a line at most, the best.")] = 3
+    limit: Annotated[int, Ge(1), Le(MATCHES_MAX)] = 3
+    """Matches of a line at most, the best."""
 
 
 @frozen

@@ -15,7 +15,7 @@ from svc_core.intel.linking.matching import NameMatch, Party, party
 from svc_core.intel.linking.screening import Screening, index_tokens
 from svc_core.operation.context import Context
 from svc_core.operation.members import EntityId, Share
-from svc_core.wire.constraints import Doc, Example
+from svc_core.wire.constraints import Example
 
 MATCHES_MAX = 10
 _NEAR = 100  # rows that share the most telling words with an entity
@@ -28,11 +28,16 @@ class Candidate:
     """An entity that may be meant, and what speaks for it."""
 
     entity_id: EntityId
-    name: Annotated[str, Doc("As its row names it."), Example("Microsoft Corporation")]
-    type: Annotated[EntityType, Doc("What it is."), Example("company")]
-    score: Annotated[Share, Doc("How alike both are."), Example(0.94)]
-    features: Annotated[Mapping[str, float], Doc("What it is the sum of, within 0 and 1.")]
-    reasons: Annotated[tuple[str, ...], Doc("The same in words.")]
+    name: Annotated[str, Example("Microsoft Corporation")]
+    """As its row names it."""
+    type: Annotated[EntityType, Example("company")]
+    """What it is."""
+    score: Annotated[Share, Example(0.94)]
+    """How alike both are."""
+    features: Mapping[str, float]
+    """What it is the sum of, within 0 and 1."""
+    reasons: tuple[str, ...]
+    """The same in words."""
 
 
 def candidate(id_: str, party: Party, match: NameMatch) -> Candidate:

@@ -29,7 +29,7 @@ from svc_core.operation.ports import BASE_V2, Collection
 from svc_core.operation.source_members import Designator, SourceRef
 from svc_core.search import lists
 from svc_core.search.field_index import FieldIndex, MatchMember
-from svc_core.wire.constraints import Doc, Example, Ge, Pattern
+from svc_core.wire.constraints import Example, Ge, Pattern
 
 EntityType = Literal[
     "company", "organization", "government", "person", "vessel", "aircraft", "country",
@@ -48,17 +48,22 @@ class EntityRef:
     """An entity that takes part in something."""
 
     entity_id: EntityId
-    name: Annotated[str, Doc("As the row names it."), Example("Port of Antwerp")]
-    role: Annotated[str, Doc("The part that it plays."), Example("mentioned")]
+    name: Annotated[str, Example("Port of Antwerp")]
+    """As the row names it."""
+    role: Annotated[str, Example("mentioned")]
+    """The part that it plays."""
 
 
 @frozen
 class Industry:
     """What an entity does, by a classification."""
 
-    scheme: Annotated[str, Doc("SIC, NACE or ISIC."), Example("SIC")]
-    code: Annotated[str, Doc("Its code there."), Example("7372")]
-    label: Annotated[str | None, Doc("In words."), Example("Services-Prepackaged Software")] = None
+    scheme: Annotated[str, Example("SIC")]
+    """SIC, NACE or ISIC."""
+    code: Annotated[str, Example("7372")]
+    """Its code there."""
+    label: Annotated[str | None, Example("Services-Prepackaged Software")] = None
+    """In words."""
 
 
 @frozen
@@ -67,82 +72,112 @@ class StockListing:
 
     __schema_name__ = "Listing"
 
-    ticker: Annotated[str, Doc("The symbol."), Example("MSFT")]
-    exchange_name: Annotated[str | None, Doc("The exchange in words."), Example("Nasdaq")] = None
-    mic: Annotated[str | None, Doc("ISO 10383 code of the market."), Example("XNAS")] = None
+    ticker: Annotated[str, Example("MSFT")]
+    """The symbol."""
+    exchange_name: Annotated[str | None, Example("Nasdaq")] = None
+    """The exchange in words."""
+    mic: Annotated[str | None, Example("XNAS")] = None
+    """ISO 10383 code of the market."""
 
 
 @frozen
 class Sanction:
     """An entry of a sanctions list."""
 
-    program_id: Annotated[str | None, Doc("The programme."), Example("CYBER2")] = None
-    authority: Annotated[
-        str | None, Doc("Who lists."), Example("Office of Foreign Assets Control")
-    ] = None
-    list_name: Annotated[str | None, Doc("The list."), Example("SDN List")] = None
-    listed_date: Annotated[date | None, Doc("Since when."), Example("2024-02-20")] = None
-    reason: Annotated[str | None, Doc("Why, in its words."), Example(None)] = None
-    status: Annotated[str | None, Doc("`active` or `delisted`."), Example("active")] = None
+    program_id: Annotated[str | None, Example("CYBER2")] = None
+    """The programme."""
+    authority: Annotated[str | None, Example("Office of Foreign Assets Control")] = None
+    """Who lists."""
+    list_name: Annotated[str | None, Example("SDN List")] = None
+    """The list."""
+    listed_date: Annotated[date | None, Example("2024-02-20")] = None
+    """Since when."""
+    reason: Annotated[str | None, Example(None)] = None
+    """Why, in its words."""
+    status: Annotated[str | None, Example("active")] = None
+    """`active` or `delisted`."""
 
 
 @frozen
 class Identifier:
     """A number in a register or of a document."""
 
-    kind: Annotated[str, Doc("What it is of."), Example("passport")]
-    value: Annotated[str, Doc("As it is written there."), Example("A1234567")]
-    country_code: Annotated[str | None, Doc("Who issued it."), Example("RU")] = None
+    kind: Annotated[str, Example("passport")]
+    """What it is of."""
+    value: Annotated[str, Example("A1234567")]
+    """As it is written there."""
+    country_code: Annotated[str | None, Example("RU")] = None
+    """Who issued it."""
 
 
 @frozen
 class Validity:
     """From when to when something existed; null is unknown, or has not ended."""
 
-    from_: Annotated[str | None, Doc("The first day."), Example("1975-04-04")] = None
-    to: Annotated[str | None, Doc("The last day."), Example(None)] = None
+    from_: Annotated[str | None, Example("1975-04-04")] = None
+    """The first day."""
+    to: Annotated[str | None, Example(None)] = None
+    """The last day."""
 
 
 @frozen
 class Attribution:
     """The country that an actor is attributed to."""
 
-    code: Annotated[str, Doc("ISO 3166-1 alpha-2 code."), Example("RU")]
-    basis: Annotated[str, Doc("What it was read from."), Example("attribution")]
-    confidence: Annotated[Share | None, Doc("Null where untold."), Example(0.5)] = None
+    code: Annotated[str, Example("RU")]
+    """ISO 3166-1 alpha-2 code."""
+    basis: Annotated[str, Example("attribution")]
+    """What it was read from."""
+    confidence: Annotated[Share | None, Example(0.5)] = None
+    """Null where untold."""
 
 
 @frozen
 class CrossReference:
     """What another catalogue calls it."""
 
-    provider: Annotated[str, Doc("The catalogue."), Example("Crowdstrike")]
-    id: Annotated[str, Doc("Its name there."), Example("FANCY BEAR")]
+    provider: Annotated[str, Example("Crowdstrike")]
+    """The catalogue."""
+    id: Annotated[str, Example("FANCY BEAR")]
+    """Its name there."""
 
 
 @frozen
 class ActorAlias:
     """A name of an actor, and who uses it."""
 
-    name: Annotated[str, Doc("The name."), Example("Fancy Bear")]
-    provider: Annotated[str, Doc("Who uses it."), Example("mitre-attack")]
+    name: Annotated[str, Example("Fancy Bear")]
+    """The name."""
+    provider: Annotated[str, Example("mitre-attack")]
+    """Who uses it."""
 
 
 @frozen(kw_only=True, slots=False)
 class ActorFacet:
     """What is known of a threat actor beside what every entity has."""
 
-    attack_id: Annotated[str | None, Doc("ATT&CK group."), Example("G0007")] = None
-    aliases: Annotated[tuple[ActorAlias, ...], Doc("Its other names, with who uses each.")] = ()
-    country: Annotated[Attribution | None, Doc("Attributed to; null where untold.")] = None
-    motivations: Annotated[tuple[str, ...] | None, Doc("STIX attack-motivation-ov.")] = None
-    sophistication: Annotated[str | None, Doc("STIX threat-actor-sophistication-ov.")] = None
-    first_seen_date: Annotated[date | None, Doc("When it was first seen.")] = None
-    last_seen_date: Annotated[date | None, Doc("When it was last seen.")] = None
-    target_countries: Annotated[tuple[str, ...], Doc("ISO 3166-1 alpha-2 codes.")] = ()
-    target_sectors: Annotated[tuple[str, ...], Doc("In the words of who told of it.")] = ()
-    cross_references: Annotated[tuple[CrossReference, ...], Doc("Other catalogues' names.")] = ()
-    replaced_by_id: Annotated[EntityId | None, Doc("What stands in its place.")] = None
+    attack_id: Annotated[str | None, Example("G0007")] = None
+    """ATT&CK group."""
+    aliases: tuple[ActorAlias, ...] = ()
+    """Its other names, with who uses each."""
+    country: Attribution | None = None
+    """Attributed to; null where untold."""
+    motivations: tuple[str, ...] | None = None
+    """STIX attack-motivation-ov."""
+    sophistication: str | None = None
+    """STIX threat-actor-sophistication-ov."""
+    first_seen_date: date | None = None
+    """When it was first seen."""
+    last_seen_date: date | None = None
+    """When it was last seen."""
+    target_countries: tuple[str, ...] = ()
+    """ISO 3166-1 alpha-2 codes."""
+    target_sectors: tuple[str, ...] = ()
+    """In the words of who told of it."""
+    cross_references: tuple[CrossReference, ...] = ()
+    """Other catalogues' names."""
+    replaced_by_id: EntityId | None = None
+    """What stands in its place."""
 
 
 # -- the row -----------------------------------------------------------------------------------
@@ -153,33 +188,54 @@ class EntityCore:
     """What every entity has."""
 
     id: EntityId
-    type: Annotated[EntityType, Doc("What it is."), Example("company")]
-    name: Annotated[str, Doc("As its strongest source names it."), Example("MICROSOFT CORP")]
-    aliases: Annotated[tuple[str, ...], Doc("Other names."), Example([])] = ()
-    weak_aliases: Annotated[tuple[str, ...], Doc("Names of many, which identify nobody.")] = ()
-    description: Annotated[str | None, Doc("In some words; null where untold.")] = None
-    designators: Annotated[tuple[Designator, ...], Doc("By which others know it.")] = ()
-    jurisdiction: Annotated[str | None, Doc("ISO 3166: where it is from."), Example("US-WA")] = None
-    country_codes: Annotated[tuple[str, ...], Doc("ISO 3166-1 alpha-2 codes.")] = ()
-    status: Annotated[EntityStatus, Doc("Whether it exists."), Example("active")] = "unknown"
-    industry: Annotated[Industry | None, Doc("What it does; null where untold.")] = None
-    listings: Annotated[Maybe[tuple[StockListing, ...]], Doc("Of companies: where it trades.")] = (
-        UNSET
-    )
-    sanctions: Annotated[tuple[Sanction, ...] | None, Doc("Null while no list was read.")] = None
-    topics: Annotated[tuple[str, ...], Doc("What others file it under."), Example([])] = ()
-    birth_dates: Annotated[Maybe[tuple[str, ...]], Doc("Each a day, month, year or span.")] = UNSET
-    birth_places: Annotated[Maybe[tuple[str, ...]], Doc("As they are told.")] = UNSET
-    gender: Annotated[Maybe[str], Doc("As it is told.")] = UNSET
-    addresses: Annotated[Maybe[tuple[str, ...]], Doc("As they are told.")] = UNSET
-    identifiers: Annotated[Maybe[tuple[Identifier, ...]], Doc("Papers; they join nothing.")] = UNSET
-    validity: Annotated[Validity | None, Doc("When it existed; null where untold.")] = None
-    revoked: Annotated[bool, Doc("Whether its source revoked or deprecated it.")] = False
-    merged_ids: Annotated[tuple[str, ...], Doc("Other ids that answer with this row.")] = ()
-    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
+    type: Annotated[EntityType, Example("company")]
+    """What it is."""
+    name: Annotated[str, Example("MICROSOFT CORP")]
+    """As its strongest source names it."""
+    aliases: Annotated[tuple[str, ...], Example([])] = ()
+    """Other names."""
+    weak_aliases: tuple[str, ...] = ()
+    """Names of many, which identify nobody."""
+    description: str | None = None
+    """In some words; null where untold."""
+    designators: tuple[Designator, ...] = ()
+    """By which others know it."""
+    jurisdiction: Annotated[str | None, Example("US-WA")] = None
+    """ISO 3166: where it is from."""
+    country_codes: tuple[str, ...] = ()
+    """ISO 3166-1 alpha-2 codes."""
+    status: Annotated[EntityStatus, Example("active")] = "unknown"
+    """Whether it exists."""
+    industry: Industry | None = None
+    """What it does; null where untold."""
+    listings: Maybe[tuple[StockListing, ...]] = UNSET
+    """Of companies: where it trades."""
+    sanctions: tuple[Sanction, ...] | None = None
+    """Null while no list was read."""
+    topics: Annotated[tuple[str, ...], Example([])] = ()
+    """What others file it under."""
+    birth_dates: Maybe[tuple[str, ...]] = UNSET
+    """Each a day, month, year or span."""
+    birth_places: Maybe[tuple[str, ...]] = UNSET
+    """As they are told."""
+    gender: Maybe[str] = UNSET
+    """As it is told."""
+    addresses: Maybe[tuple[str, ...]] = UNSET
+    """As they are told."""
+    identifiers: Maybe[tuple[Identifier, ...]] = UNSET
+    """Papers; they join nothing."""
+    validity: Validity | None = None
+    """When it existed; null where untold."""
+    revoked: bool = False
+    """Whether its source revoked or deprecated it."""
+    merged_ids: tuple[str, ...] = ()
+    """Other ids that answer with this row."""
+    sources: tuple[SourceRef, ...]
+    """What the row was made from."""
     created_at: CreatedAt
     updated_at: UpdatedAt
-    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+    revision: Annotated[int, Ge(1), Example(1)]
+    """Counts its versions from 1."""
     match: MatchMember = UNSET
 
     @property
@@ -193,7 +249,8 @@ class EntityCore:
 class Entity(EntityCore):
     """One entity, with what is known of a threat actor where it is one."""
 
-    actor: Annotated[Maybe[ActorFacet], Doc("Of threat actors and campaigns alone.")] = UNSET
+    actor: Maybe[ActorFacet] = UNSET
+    """Of threat actors and campaigns alone."""
 
 
 def keys_of(entity: Any) -> tuple[str, ...]:
@@ -267,29 +324,26 @@ _ENTITY = FilterFields[Entity]()
 class ListEntities(PageRequest):
     """Entities of every kind."""
 
-    type: Annotated[FilterValues[EntityType], Doc("Comma list of types."), Example(["company"])] = (
-        _ENTITY.key(lambda entity: entity.type)
+    type: Annotated[FilterValues[EntityType], Example(["company"])] = _ENTITY.key(
+        lambda entity: entity.type
     )
+    """Comma list of types."""
     designator: Annotated[
         FilterValues[Annotated[str, Pattern("[a-z0-9-]{2,20}:.{1,200}", "`scheme:value`")]],
-        Doc(
-            "Comma list of designators, exactly as others write them. Check digits are verified; "
-            "a CIK may lack its zeros."
-        ),
         Example(["cik:0000789019"]),
     ] = _ENTITY.facet(
         lambda entity: [f"{item.scheme}:{item.value}" for item in entity.designators],
         choose=_designators,
     )
+    """Comma list of designators, exactly as others write them. Check digits are verified; a CIK may
+    lack its zeros."""
     country: Countries = _ENTITY.facet(lambda entity: entity.country_codes, form=str.upper)
-    topic: Annotated[FilterValues[Name], Doc("Comma list of what others file it under.")] = (
-        _ENTITY.facet(lambda entity: entity.topics)
-    )
-    sanctioned: Annotated[
-        Flag, Doc("Whether a sanctions list has it now; `false` finds nothing while none was read.")
-    ] = _ENTITY.key(
+    topic: FilterValues[Name] = _ENTITY.facet(lambda entity: entity.topics)
+    """Comma list of what others file it under."""
+    sanctioned: Flag = _ENTITY.key(
         _sanction_status, choose=lambda is_now: ("yes",) if is_now else ("no", "delisted")
     )
+    """Whether a sanctions list has it now; `false` finds nothing while none was read."""
     include_revoked: IncludeRevoked = _ENTITY.key(
         lambda entity: "yes" if entity.revoked else "no",
         "revoked",
@@ -306,30 +360,29 @@ class ListEntities(PageRequest):
 class ListActors(PageRequest):
     """Threat actors."""
 
-    country: Annotated[Countries, Doc("Comma list of countries they are attributed to.")] = (
-        _ENTITY.facet(_attributed_countries, "attributed", form=str.upper)
+    country: Countries = _ENTITY.facet(_attributed_countries, "attributed", form=str.upper)
+    """Comma list of countries they are attributed to."""
+    targets_country: Countries = _ENTITY.facet(
+        lambda entity: _actor(entity).target_countries, form=str.upper
     )
-    targets_country: Annotated[Countries, Doc("Comma list of countries they target.")] = (
-        _ENTITY.facet(lambda entity: _actor(entity).target_countries, form=str.upper)
+    """Comma list of countries they target."""
+    targets_sector: FilterValues[Name] = _ENTITY.facet(
+        lambda entity: _actor(entity).target_sectors, form=str.casefold
     )
-    targets_sector: Annotated[FilterValues[Name], Doc("Comma list of sectors, in any case.")] = (
-        _ENTITY.facet(lambda entity: _actor(entity).target_sectors, form=str.casefold)
-    )
+    """Comma list of sectors, in any case."""
     technique: Annotated[
         FilterValues[
             Annotated[str, Pattern("[Tt][0-9]{4}(?:[.][0-9]{3})?", "a technique of ATT&CK")]
         ],
-        Doc("Comma list of techniques of ATT&CK that they use."),
         Example(["T1566"]),
     ] = _ENTITY.facet(index="key", form=str.upper)
+    """Comma list of techniques of ATT&CK that they use."""
     include_revoked: IncludeRevoked = _ENTITY.key(
         index="revoked", choose=_live_alone, default=False
     )
     updated_since: UpdatedSince = _ENTITY.later()
-    include: Annotated[
-        FilterValues[Literal["techniques", "software", "campaigns", "match"]],
-        Doc("Theirs, and with `q` why each was found."),
-    ] = UNSET
+    include: FilterValues[Literal["techniques", "software", "campaigns", "match"]] = UNSET
+    """Theirs, and with `q` why each was found."""
     q: lists.Q = UNSET
     sort: LatestFirst = UNSET
 

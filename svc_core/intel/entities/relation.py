@@ -23,7 +23,7 @@ from svc_core.operation.members import (
 )
 from svc_core.operation.ports import Collection
 from svc_core.operation.source_members import Designator
-from svc_core.wire.constraints import Doc, Example, Ge, Le, Pattern
+from svc_core.wire.constraints import Example, Ge, Le, Pattern
 
 RelationType = Annotated[str, Pattern(TYPE_FORM, "a type such as `owns` or `attributed-to`")]
 CyberType = Literal[
@@ -39,23 +39,34 @@ class Evidence:
     """Who tells of a relation, and where."""
 
     source_id: SourceId
-    observation_id: Annotated[ObservationId | None, Doc("The row that tells it.")] = None
-    url: Annotated[str | None, Doc("Where it is told.")] = None
+    observation_id: ObservationId | None = None
+    """The row that tells it."""
+    url: str | None = None
+    """Where it is told."""
 
 
 @frozen(kw_only=True)
 class Tie:
     """What joins two things, and who says so."""
 
-    id: Annotated[str, Doc("Of the relation."), Example("rel_65f1c0de8badf00d12345678")]
-    type: Annotated[RelationType, Doc("What it is."), Example("uses")]
-    directed: Annotated[bool, Doc("False where its ends may be exchanged."), Example(True)]
-    confidence: Annotated[Share, Doc("Its provider's, else n/(n+1) for n sources."), Example(0.5)]
-    confidence_basis: Annotated[ConfidenceBasis, Doc("Said by the provider, or counted.")]
-    valid_from: Annotated[str | None, Doc("As precisely as it is told."), Example("2019-03")] = None
-    valid_to: Annotated[str | None, Doc("Until when; null where untold."), Example(None)] = None
-    attributes: Annotated[Mapping[str, Any], Doc("What else is told, such as `percentage`.")]
-    evidence: Annotated[tuple[Evidence, ...], Doc("Who tells of it, each source once or more.")]
+    id: Annotated[str, Example("rel_65f1c0de8badf00d12345678")]
+    """Of the relation."""
+    type: Annotated[RelationType, Example("uses")]
+    """What it is."""
+    directed: Annotated[bool, Example(True)]
+    """False where its ends may be exchanged."""
+    confidence: Annotated[Share, Example(0.5)]
+    """Its provider's, else n/(n+1) for n sources."""
+    confidence_basis: ConfidenceBasis
+    """Said by the provider, or counted."""
+    valid_from: Annotated[str | None, Example("2019-03")] = None
+    """As precisely as it is told."""
+    valid_to: Annotated[str | None, Example(None)] = None
+    """Until when; null where untold."""
+    attributes: Mapping[str, Any]
+    """What else is told, such as `percentage`."""
+    evidence: tuple[Evidence, ...]
+    """Who tells of it, each source once or more."""
 
 
 @frozen(kw_only=True)
@@ -101,28 +112,37 @@ RELATIONS: Collection[Relation] = Collection(
 class Edge(Tie):
     """What joins two nodes of a graph, and who says so."""
 
-    source_id: Annotated[str, Doc("Where it leads from."), Example("ent_65f1c0de8badf00d12345678")]
-    target_id: Annotated[str, Doc("Where it leads to."), Example("ent_65f1c0de8badf00d87654321")]
-    revoked: Annotated[Maybe[bool], Doc("True where its source revoked it; else absent.")] = UNSET
+    source_id: Annotated[str, Example("ent_65f1c0de8badf00d12345678")]
+    """Where it leads from."""
+    target_id: Annotated[str, Example("ent_65f1c0de8badf00d87654321")]
+    """Where it leads to."""
+    revoked: Maybe[bool] = UNSET
+    """True where its source revoked it; else absent."""
 
 
 @frozen
 class GraphSize:
     """How much of a graph is shown."""
 
-    nodes: Annotated[int, Ge(0), Doc("Nodes in this answer."), Example(2)]
-    edges: Annotated[int, Ge(0), Doc("Edges in this answer."), Example(1)]
+    nodes: Annotated[int, Ge(0), Example(2)]
+    """Nodes in this answer."""
+    edges: Annotated[int, Ge(0), Example(1)]
+    """Edges in this answer."""
 
 
 @frozen(kw_only=True)
 class EntityNode:
     """An entity or an incident of a graph."""
 
-    id: Annotated[str, Doc("Of its row."), Example("ent_65f1c0de8badf00d12345678")]
-    type: Annotated[str, Doc("That of the entity, or `incident` or `place`."), Example("company")]
-    label: Annotated[str, Doc("Its name or title."), Example("MICROSOFT CORP")]
+    id: Annotated[str, Example("ent_65f1c0de8badf00d12345678")]
+    """Of its row."""
+    type: Annotated[str, Example("company")]
+    """That of the entity, or `incident` or `place`."""
+    label: Annotated[str, Example("MICROSOFT CORP")]
+    """Its name or title."""
     country_code: CountryCode
-    degree: Annotated[int, Ge(0), Doc("Edges of this graph that it is an end of."), Example(1)]
+    degree: Annotated[int, Ge(0), Example(1)]
+    """Edges of this graph that it is an end of."""
 
 
 @frozen(kw_only=True)
@@ -130,31 +150,45 @@ class EntityGraph:
     """What an entity is connected to, in one to three steps."""
 
     root_id: EntityId
-    depth: Annotated[int, Ge(1), Le(3), Doc("Steps from the root."), Example(1)]
-    nodes: Annotated[tuple[EntityNode, ...], Doc("The nearest first, the root before all.")]
-    edges: Annotated[tuple[Edge, ...], Doc("The strongest first.")]
+    depth: Annotated[int, Ge(1), Le(3), Example(1)]
+    """Steps from the root."""
+    nodes: tuple[EntityNode, ...]
+    """The nearest first, the root before all."""
+    edges: tuple[Edge, ...]
+    """The strongest first."""
     counts: GraphSize
-    truncated: Annotated[bool, Doc("Whether there is more than there is room for.")]
-    as_of: Annotated[datetime, Doc("`at`, else when the newest of these rows was written.")]
+    truncated: bool
+    """Whether there is more than there is room for."""
+    as_of: datetime
+    """`at`, else when the newest of these rows was written."""
 
 
 @frozen(kw_only=True)
 class CyberNode:
     """Who or what takes part in attacks."""
 
-    id: Annotated[str, Doc("Of its row."), Example("ent_65f1c0de8badf00d12345678")]
-    type: Annotated[CyberType, Doc("What it is."), Example("actor")]
-    label: Annotated[str, Doc("Its name."), Example("APT28")]
-    designators: Annotated[tuple[Designator, ...], Doc("By which others know it.")]
-    revoked: Annotated[bool, Doc("Whether its source revoked or deprecated it."), Example(False)]
-    tlp: Annotated[str | None, Doc("How far it may be passed on; null where untold.")] = None
+    id: Annotated[str, Example("ent_65f1c0de8badf00d12345678")]
+    """Of its row."""
+    type: Annotated[CyberType, Example("actor")]
+    """What it is."""
+    label: Annotated[str, Example("APT28")]
+    """Its name."""
+    designators: tuple[Designator, ...]
+    """By which others know it."""
+    revoked: Annotated[bool, Example(False)]
+    """Whether its source revoked or deprecated it."""
+    tlp: str | None = None
+    """How far it may be passed on; null where untold."""
 
 
 @frozen(kw_only=True)
 class CyberGraph:
     """A page of the edges between who and what takes part in attacks, with their ends."""
 
-    nodes: Annotated[tuple[CyberNode, ...], Doc("The ends of the edges of this page.")]
-    edges: Annotated[tuple[Edge, ...], Doc("The edges of this page.")]
+    nodes: tuple[CyberNode, ...]
+    """The ends of the edges of this page."""
+    edges: tuple[Edge, ...]
+    """The edges of this page."""
     counts: GraphSize
-    truncated: Annotated[bool, Doc("Whether a graph around `rootId` was cut; pages are no cut.")]
+    truncated: bool
+    """Whether a graph around `rootId` was cut; pages are no cut."""

@@ -5,7 +5,7 @@ Rows are stored as wire bytes; what is looked up is spliced into them.
 
 import json
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 from attrs import frozen
 
@@ -16,7 +16,6 @@ from svc_core.intel.entities.candidates import Candidate
 from svc_core.intel.entities.model import ENTITIES, Entity
 from svc_core.intel.entities.vulnerability import CveFacet
 from svc_core.operation.context import Context
-from svc_core.wire.constraints import Doc
 
 # Within a text of JSON the quotation marks would be escaped.
 _OF_CVE = b'"cveId":'
@@ -28,11 +27,10 @@ _REPLACEMENT = b'"replacedById":"'
 class EntityRow(Entity):
     """One entity with all its facets."""
 
-    cve: Annotated[Maybe[CveFacet], Doc("Of vulnerabilities with a CVE id alone.")] = UNSET
-    candidates: Annotated[
-        Maybe[tuple[Candidate, ...]],
-        Doc("With `include=candidates` alone: who else it may be, the likest first."),
-    ] = UNSET
+    cve: Maybe[CveFacet] = UNSET
+    """Of vulnerabilities with a CVE id alone."""
+    candidates: Maybe[tuple[Candidate, ...]] = UNSET
+    """With `include=candidates` alone: who else it may be, the likest first."""
 
 
 async def whole(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:

@@ -31,7 +31,7 @@ from svc_core.intel.folding.model import source_id
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.members import EntityId
-from svc_core.wire.constraints import Arg, Doc
+from svc_core.wire.constraints import Arg
 
 PAIRS_MAX = 1_000  # of one entity: what a person may settle of it
 OPERATOR = source_id("operator")
@@ -47,23 +47,28 @@ Status = Literal["merged", "parted", "distinct"]
 class MergeEntities:
     """Two entities that are one."""
 
-    entity_id: Annotated[Id, Doc("The entity that is taken up.")]
-    into_id: Annotated[Id, Doc("The entity that takes it up, whose id stays.")]
+    entity_id: Id
+    """The entity that is taken up."""
+    into_id: Id
+    """The entity that takes it up, whose id stays."""
 
 
 @frozen
 class PartEntity:
     """An entity that was merged and is another one."""
 
-    merged_id: Annotated[Id, Doc("The id that it had before it was merged.")]
+    merged_id: Id
+    """The id that it had before it was merged."""
 
 
 @frozen
 class DistinguishEntities:
     """Two entities that are not one."""
 
-    entity_id: Annotated[Id, Doc("One of them.")]
-    other_id: Annotated[Id, Doc("The other.")]
+    entity_id: Id
+    """One of them."""
+    other_id: Id
+    """The other."""
 
 
 @frozen

@@ -81,21 +81,25 @@ SEVERITY_STEP = 10**18  # more than the microseconds of all years
 class Cameo:
     """A coded event (CAMEO), as GDELT writes it."""
 
-    event_code: Annotated[str, Doc("The full code."), Example("190")]
-    root_code: Annotated[str, Doc("Its root."), Example("19")]
-    quad_class: Annotated[
-        int | None, Doc("1 and 2 are cooperation, 3 and 4 conflict."), Example(4)
-    ] = None
-    goldstein: Annotated[float | None, Doc("From -10 to 10."), Example(-10.0)] = None
+    event_code: Annotated[str, Example("190")]
+    """The full code."""
+    root_code: Annotated[str, Example("19")]
+    """Its root."""
+    quad_class: Annotated[int | None, Example(4)] = None
+    """1 and 2 are cooperation, 3 and 4 conflict."""
+    goldstein: Annotated[float | None, Example(-10.0)] = None
+    """From -10 to 10."""
 
 
 @frozen
 class EventActor:
     """Somebody who takes part in an event."""
 
-    name: Annotated[str | None, Doc("As the provider writes it."), Example("Port authority")] = None
+    name: Annotated[str | None, Example("Port authority")] = None
+    """As the provider writes it."""
     country_code: CountryCode = None
-    role: Annotated[str | None, Doc("The part that it plays."), Example("actor")] = None
+    role: Annotated[str | None, Example("actor")] = None
+    """The part that it plays."""
 
 
 @frozen(kw_only=True)
@@ -103,61 +107,53 @@ class OsintEvent:
     """One event as its provider tells it."""
 
     id: ObservationId
-    provider: Annotated[str, Doc("Who tells of it."), Example("usgs")]
-    type: Annotated[str, Doc("What kind of event it is."), Example("earthquake")]
-    title: Annotated[str, Doc("In one line."), Example("M 7.1 earthquake near Esmeraldas, Ecuador")]
-    summary: Annotated[
-        str | None, Doc("In more words; null where none were given."), Example(None)
-    ] = None
-    category: Annotated[Category | None, Doc("The group of its type."), Example("disaster")] = None
-    occurred_at: Annotated[
-        datetime | None,
-        Doc("When it happened, or began; null where that is not known."),
-        Example("2026-01-31T04:12:09Z"),
-    ] = None
-    ended_at: Annotated[
-        datetime | None, Doc("When it ended; null while it lasts or unknown."), Example(None)
-    ] = None
-    date_precision: Annotated[
-        DatePrecision | None, Doc("How exactly the time is known."), Example("instant")
-    ] = None
-    reported_at: Annotated[
-        datetime | None, Doc("When its provider first told of it."), Example("2026-01-31T04:20:00Z")
-    ] = None
-    place: Annotated[Place | None, Doc("Where; null where nothing is known of it.")] = None
-    measurements: Annotated[
-        tuple[Measurement, ...] | None,
-        Doc("What was measured; null where the provider measures nothing."),
-    ] = None
-    cameo: Annotated[
-        Cameo | None, Doc("Its CAMEO code; null for other codings."), Example(None)
-    ] = None
-    actors: Annotated[
-        tuple[EventActor, ...] | None,
-        Doc("Who takes part; null where the provider does not say."),
-        Example(None),
-    ] = None
-    severity: Annotated[
-        Severity | None, Doc("How grave it is; null where nothing tells."), Example("high")
-    ] = None
-    severity_basis: Annotated[SeverityBasis | None, Doc("What the severity was read from.")] = None
+    provider: Annotated[str, Example("usgs")]
+    """Who tells of it."""
+    type: Annotated[str, Example("earthquake")]
+    """What kind of event it is."""
+    title: Annotated[str, Example("M 7.1 earthquake near Esmeraldas, Ecuador")]
+    """In one line."""
+    summary: Annotated[str | None, Example(None)] = None
+    """In more words; null where none were given."""
+    category: Annotated[Category | None, Example("disaster")] = None
+    """The group of its type."""
+    occurred_at: Annotated[datetime | None, Example("2026-01-31T04:12:09Z")] = None
+    """When it happened, or began; null where that is not known."""
+    ended_at: Annotated[datetime | None, Example(None)] = None
+    """When it ended; null while it lasts or unknown."""
+    date_precision: Annotated[DatePrecision | None, Example("instant")] = None
+    """How exactly the time is known."""
+    reported_at: Annotated[datetime | None, Example("2026-01-31T04:20:00Z")] = None
+    """When its provider first told of it."""
+    place: Place | None = None
+    """Where; null where nothing is known of it."""
+    measurements: tuple[Measurement, ...] | None = None
+    """What was measured; null where the provider measures nothing."""
+    cameo: Annotated[Cameo | None, Example(None)] = None
+    """Its CAMEO code; null for other codings."""
+    actors: Annotated[tuple[EventActor, ...] | None, Example(None)] = None
+    """Who takes part; null where the provider does not say."""
+    severity: Annotated[Severity | None, Example("high")] = None
+    """How grave it is; null where nothing tells."""
+    severity_basis: SeverityBasis | None = None
+    """What the severity was read from."""
     confidence: Confidence = None
     url: Annotated[
-        str | None,
-        Doc("Its page at the provider; null where it has none."),
-        Example("https://earthquake.usgs.gov/earthquakes/eventpage/us7000abcd"),
+        str | None, Example("https://earthquake.usgs.gov/earthquakes/eventpage/us7000abcd")
     ] = None
-    incident_id: Annotated[
-        IncidentId | None, Doc("The incident that it is part of; null for none."), Example(None)
-    ] = None
-    designators: Annotated[tuple[Designator, ...], Doc("By which others know it.")] = ()
-    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from.")]
+    """Its page at the provider; null where it has none."""
+    incident_id: Annotated[IncidentId | None, Example(None)] = None
+    """The incident that it is part of; null for none."""
+    designators: tuple[Designator, ...] = ()
+    """By which others know it."""
+    sources: tuple[SourceRef, ...]
+    """What the row was made from."""
     created_at: CreatedAt
     updated_at: UpdatedAt
-    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
-    raw: Annotated[
-        Maybe[Any], Doc("With `include=raw` alone: the record that its strongest source published.")
-    ] = UNSET
+    revision: Annotated[int, Ge(1), Example(1)]
+    """Counts its versions from 1."""
+    raw: Maybe[Any] = UNSET
+    """With `include=raw` alone: the record that its strongest source published."""
 
     @property
     def seen_at(self) -> datetime:
@@ -219,9 +215,10 @@ class ListEvents(PageRequest):
     type: Types = _EVENT.key(lambda event: event.type)
     category: Categories = _EVENT.key(lambda event: event.category)
     country: Countries = _EVENT.key(lambda event: country_at(event.place), form=str.upper)
-    severity: Annotated[
-        FilterValues[Severity], Doc("Comma list of severities."), Example(["high", "critical"])
-    ] = _EVENT.key(lambda event: event.severity)
+    severity: Annotated[FilterValues[Severity], Example(["high", "critical"])] = _EVENT.key(
+        lambda event: event.severity
+    )
+    """Comma list of severities."""
     min_severity: MinSeverity = _EVENT.key(index="severity", choose=severities_from)
     min_confidence: MinConfidence = _EVENT.at_least(
         lambda event: event.confidence, "confidence", CONFIDENCE_STEPS
@@ -231,11 +228,10 @@ class ListEvents(PageRequest):
         lambda event: event.occurred_at, "occurred", is_ordered=True
     )
     updated_since: UpdatedSince = _EVENT.later(lambda event: event.updated_at, "updated")
-    sort: Annotated[
-        Literal["occurredAt", "updatedAt", "severity"],
-        QUERY,
-        Doc("What comes first: the latest, or the gravest."),
-    ] = sort_orders("occurredAt", updatedAt="updated", severity="gravity")
+    sort: Annotated[Literal["occurredAt", "updatedAt", "severity"], QUERY] = sort_orders(
+        "occurredAt", updatedAt="updated", severity="gravity"
+    )
+    """What comes first: the latest, or the gravest."""
     include: IncludeRaw = UNSET
 
 

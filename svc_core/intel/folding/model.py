@@ -21,8 +21,10 @@ HealthStatus = Literal["ok", "stale", "staleContent", "partial", "error", "disab
 class HealthError:
     """Why a source could not be taken in the last time."""
 
-    code: Annotated[str, Doc("A stable word for it."), Example("notFound")]
-    message: Annotated[str, Doc("In one sentence."), Example("The server answered 404 Not Found.")]
+    code: Annotated[str, Example("notFound")]
+    """A stable word for it."""
+    message: Annotated[str, Example("The server answered 404 Not Found.")]
+    """In one sentence."""
 
 
 Status = Annotated[HealthStatus, Doc("How it is doing."), Example("ok")]
@@ -35,32 +37,40 @@ class SourceHealth:
     """How a source is doing."""
 
     status: Status = "neverRun"
-    last_attempt_at: Annotated[Instant, Doc("When reading it was last tried.")] = None
-    last_success_at: Annotated[Instant, Doc("When it was last read.")] = None
-    last_content_at: Annotated[Instant, Doc("When it last brought something new.")] = None
-    consecutive_failures: Annotated[Count, Doc("Attempts that failed since the last success.")] = 0
-    items_last_run: Annotated[Count, Doc("Rows of its last document.")] = 0
-    rejected_last_run: Annotated[Count, Doc("Records of it that could not be used.")] = 0
-    rejections: Annotated[
-        tuple[Rejection, ...], Doc("Why, how many for each reason, and one of them.")
-    ] = ()
-    http_status: Annotated[
-        int | None, Doc("What its server answered last; null for a file."), Example(200)
-    ] = None
-    next_attempt_at: Annotated[Instant, Doc("When it is read next.")] = None
-    error: Annotated[
-        HealthError | None, Doc("Why it could not be read; null where it could."), Example(None)
-    ] = None
+    last_attempt_at: Instant = None
+    """When reading it was last tried."""
+    last_success_at: Instant = None
+    """When it was last read."""
+    last_content_at: Instant = None
+    """When it last brought something new."""
+    consecutive_failures: Count = 0
+    """Attempts that failed since the last success."""
+    items_last_run: Count = 0
+    """Rows of its last document."""
+    rejected_last_run: Count = 0
+    """Records of it that could not be used."""
+    rejections: tuple[Rejection, ...] = ()
+    """Why, how many for each reason, and one of them."""
+    http_status: Annotated[int | None, Example(200)] = None
+    """What its server answered last; null for a file."""
+    next_attempt_at: Instant = None
+    """When it is read next."""
+    error: Annotated[HealthError | None, Example(None)] = None
+    """Why it could not be read; null where it could."""
 
 
 @frozen
 class RowCounts:
     """The rows of a document, or of a part of it, by what became of them."""
 
-    created: Annotated[int, Ge(0), Doc("Rows that are new."), Example(0)] = 0
-    updated: Annotated[int, Ge(0), Doc("Rows that say something new."), Example(0)] = 0
-    unchanged: Annotated[int, Ge(0), Doc("Rows that say what is known."), Example(0)] = 0
-    deleted: Annotated[int, Ge(0), Doc("Rows that are gone."), Example(0)] = 0
+    created: Annotated[int, Ge(0), Example(0)] = 0
+    """Rows that are new."""
+    updated: Annotated[int, Ge(0), Example(0)] = 0
+    """Rows that say something new."""
+    unchanged: Annotated[int, Ge(0), Example(0)] = 0
+    """Rows that say what is known."""
+    deleted: Annotated[int, Ge(0), Example(0)] = 0
+    """Rows that are gone."""
 
     def __add__(self, other: "RowCounts") -> "RowCounts":
         """The sums of both."""
@@ -72,7 +82,8 @@ class RowCounts:
 class LastRun(RowCounts):
     """The rows of the last document that was taken in, by what became of them."""
 
-    rejected: Annotated[int, Ge(0), Doc("Records that could not be used."), Example(0)] = 0
+    rejected: Annotated[int, Ge(0), Example(0)] = 0
+    """Records that could not be used."""
 
     @classmethod
     def of(cls, counts: RowCounts, rejected: int) -> "LastRun":

@@ -33,8 +33,10 @@ _COVERAGE_DOC = Doc(
 class FusionWindow:
     """The time that is looked at; null is an open end."""
 
-    start: Annotated[datetime | None, Doc("From here on."), Example("2025-02-01T00:00:00Z")]
-    end: Annotated[datetime | None, Doc("Up to here."), Example("2026-01-31T23:59:59Z")]
+    start: Annotated[datetime | None, Example("2025-02-01T00:00:00Z")]
+    """From here on."""
+    end: Annotated[datetime | None, Example("2026-01-31T23:59:59Z")]
+    """Up to here."""
 
 
 @frozen
@@ -54,71 +56,101 @@ class FusionCoverage:
 class FusionCyber:
     """Vulnerabilities of what it makes, incidents that it takes part in, actors."""
 
-    cve_count: Annotated[Count, Doc("Published or listed in the window."), Example(12)]
-    kev_count: Annotated[Count, Doc("Listed by the catalogue in the window."), Example(2)]
-    ransomware_count: Annotated[Count, Doc("Of those used by ransomware."), Example(1)]
-    max_epss: Annotated[Share | None, Doc("Null where none has a score."), Example(0.94)]
+    cve_count: Annotated[Count, Example(12)]
+    """Published or listed in the window."""
+    kev_count: Annotated[Count, Example(2)]
+    """Listed by the catalogue in the window."""
+    ransomware_count: Annotated[Count, Example(1)]
+    """Of those used by ransomware."""
+    max_epss: Annotated[Share | None, Example(0.94)]
+    """Null where none has a score."""
     by_severity: Annotated[
         Mapping[str, int],
-        Doc("How many of each severity; `unknown` without a score."),
         Example({"info": 0, "low": 1, "medium": 4, "high": 5, "critical": 2, "unknown": 0}),
     ]
-    truncated: Annotated[bool, Doc("Whether there are more than were counted."), Example(False)]
-    cves: Annotated[tuple[Cve, ...], Doc("Up to 25: listed ones, then the likeliest and gravest.")]
-    incidents: Annotated[tuple[Incident, ...], Doc("The latest that it takes part in, up to 25.")]
-    actors: Annotated[tuple[Entity, ...], Doc("Who exploits these or targets it, up to 25.")]
+    """How many of each severity; `unknown` without a score."""
+    truncated: Annotated[bool, Example(False)]
+    """Whether there are more than were counted."""
+    cves: tuple[Cve, ...]
+    """Up to 25: listed ones, then the likeliest and gravest."""
+    incidents: tuple[Incident, ...]
+    """The latest that it takes part in, up to 25."""
+    actors: tuple[Entity, ...]
+    """Who exploits these or targets it, up to 25."""
 
 
 @frozen
 class FusionMarket:
     """Figures, filings, markets and indicators."""
 
-    financials: Annotated[tuple[FinancialObservation, ...], Doc("Of each metric the newest filed.")]
-    filings: Annotated[tuple[Filing, ...], Doc("8-K and 8-K/A: cyber incidents, then the newest.")]
-    markets: Annotated[tuple[Market, ...], Doc("Whose question names it, up to 25.")]
-    indicators: Annotated[tuple[Indicator, ...], Doc("The newest of its country, up to 10.")]
+    financials: tuple[FinancialObservation, ...]
+    """Of each metric the newest filed."""
+    filings: tuple[Filing, ...]
+    """8-K and 8-K/A: cyber incidents, then the newest."""
+    markets: tuple[Market, ...]
+    """Whose question names it, up to 25."""
+    indicators: tuple[Indicator, ...]
+    """The newest of its country, up to 10."""
 
 
 @frozen
 class TimelineEntry:
     """One thing that happened."""
 
-    at: Annotated[datetime, Doc("When; a date is its midnight."), Example("2026-01-19T00:00:00Z")]
-    kind: Annotated[TimelineKind, Doc("What happened."), Example("kevAdded")]
-    ref_id: Annotated[str, Doc("The row that tells it."), Example("ent_65f1c0de8badf00d12345678")]
-    title: Annotated[str, Doc("In one line."), Example("Quillard Gateway command injection")]
-    measurement: Annotated[Measurement | None, Doc("What was measured; null for nothing.")]
-    source_ids: Annotated[tuple[SourceId, ...], Doc("Who tells of it.")]
+    at: Annotated[datetime, Example("2026-01-19T00:00:00Z")]
+    """When; a date is its midnight."""
+    kind: Annotated[TimelineKind, Example("kevAdded")]
+    """What happened."""
+    ref_id: Annotated[str, Example("ent_65f1c0de8badf00d12345678")]
+    """The row that tells it."""
+    title: Annotated[str, Example("Quillard Gateway command injection")]
+    """In one line."""
+    measurement: Measurement | None
+    """What was measured; null for nothing."""
+    source_ids: tuple[SourceId, ...]
+    """Who tells of it."""
 
 
 @frozen
 class FusionLink:
     """What joins two rows of the answer. A `temporal` link says when, never why."""
 
-    from_id: Annotated[str, Doc("A row."), Example("ent_65f1c0de8badf00d12345678")]
-    to_id: Annotated[str, Doc("Another one."), Example("obs_65f1c0de8badf00d12345678")]
-    type: Annotated[LinkType, Doc("What joins them."), Example("temporal")]
-    basis: Annotated[str, Doc("What it was read from."), Example("KEV dateAdded to 8-K filedDate")]
-    confidence: Annotated[Share, Doc("How sure it is that both are the company's."), Example(0.85)]
-    lag_days: Annotated[int | None, Doc("Days between; below 0 backwards."), Example(17)]
+    from_id: Annotated[str, Example("ent_65f1c0de8badf00d12345678")]
+    """A row."""
+    to_id: Annotated[str, Example("obs_65f1c0de8badf00d12345678")]
+    """Another one."""
+    type: Annotated[LinkType, Example("temporal")]
+    """What joins them."""
+    basis: Annotated[str, Example("KEV dateAdded to 8-K filedDate")]
+    """What it was read from."""
+    confidence: Annotated[Share, Example(0.85)]
+    """How sure it is that both are the company's."""
+    lag_days: Annotated[int | None, Example(17)]
+    """Days between; below 0 backwards."""
 
 
 @frozen
 class ExposurePart:
     """One part of an exposure."""
 
-    observed: Annotated[float, Ge(0), Doc("What was counted."), Example(2)]
-    value: Annotated[Share, Doc("As a part of 1."), Example(0.5)]
-    weight: Annotated[Share, Doc("Of the whole."), Example(0.3)]
+    observed: Annotated[float, Ge(0), Example(2)]
+    """What was counted."""
+    value: Annotated[Share, Example(0.5)]
+    """As a part of 1."""
+    weight: Annotated[Share, Example(0.3)]
+    """Of the whole."""
 
 
 @frozen
 class Exposure:
     """How exposed a company is, and how that is made up."""
 
-    value: Annotated[Share, Doc("From 0 to 1."), Example(0.42)]
-    method: Annotated[str, Doc("The formula and its version.")]
-    components: Annotated[Mapping[str, ExposurePart], Doc("Its parts by their names.")]
+    value: Annotated[Share, Example(0.42)]
+    """From 0 to 1."""
+    method: str
+    """The formula and its version."""
+    components: Mapping[str, ExposurePart]
+    """Its parts by their names."""
 
 
 @frozen
@@ -130,7 +162,11 @@ class Fusion:
     coverage: FusionCoverage
     cyber: FusionCyber
     market: FusionMarket
-    timeline: Annotated[tuple[TimelineEntry, ...], Doc("What happened, the earliest first.")]
-    links: Annotated[tuple[FusionLink, ...], Doc("What joins these rows.")]
-    exposure: Annotated[Exposure | None, Doc("Null without vulnerabilities or their catalogue.")]
-    caveat: Annotated[str, Doc("What the answer does not say.")]
+    timeline: tuple[TimelineEntry, ...]
+    """What happened, the earliest first."""
+    links: tuple[FusionLink, ...]
+    """What joins these rows."""
+    exposure: Exposure | None
+    """Null without vulnerabilities or their catalogue."""
+    caveat: str
+    """What the answer does not say."""

@@ -23,7 +23,7 @@ from svc_core.operation.declaration import PATH, QUERY, In, Operation
 from svc_core.operation.members import Cursor, EntityId, PageLimit
 from svc_core.operation.period import TimeFilter
 from svc_core.operation.ports import Position
-from svc_core.wire.constraints import Doc, Example
+from svc_core.wire.constraints import Example
 
 _text = compact.compact_encoder()
 
@@ -34,18 +34,12 @@ class GetFusion:
 
     entity_id: Annotated[EntityId, PATH]
     datetime: TimeFilter = UNSET
-    from_: Annotated[
-        Maybe[date],
-        In("query", "from"),
-        Doc("From this day on; default: from the beginning."),
-        Example("2025-01-01"),
-    ] = UNSET
-    to: Annotated[
-        Maybe[date], QUERY, Doc("Up to this day; default: today."), Example("2025-12-31")
-    ] = UNSET
-    limit: Annotated[
-        PageLimit, Doc("Rows of `timeline` and `links` in one page. Default: all.")
-    ] = UNSET
+    from_: Annotated[Maybe[date], In("query", "from"), Example("2025-01-01")] = UNSET
+    """From this day on; default: from the beginning."""
+    to: Annotated[Maybe[date], QUERY, Example("2025-12-31")] = UNSET
+    """Up to this day; default: today."""
+    limit: PageLimit = UNSET
+    """Rows of `timeline` and `links` in one page. Default: all."""
     cursor: Cursor = UNSET
 
 

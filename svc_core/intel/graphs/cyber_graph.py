@@ -28,7 +28,6 @@ from svc_core.operation.declaration import QUERY, Operation
 from svc_core.operation.filters import FilterValues, IncludeRevoked, sent_filters
 from svc_core.operation.members import EntityId, PageRequest
 from svc_core.operation.ports import Position
-from svc_core.wire.constraints import Doc
 
 ROWS_AT_ONCE = 200
 ROWS_MAX = 2_000  # looked at for one page: some 100 ms
@@ -50,9 +49,12 @@ class GetCyberGraph(PageRequest):
     """Edges of the cyber graph."""
 
     types: RelationTypes = UNSET
-    node_types: Annotated[FilterValues[CyberType], Doc("Comma list of types of both ends.")] = UNSET
-    root_id: Annotated[Maybe[EntityId], QUERY, Doc("Only what is around this node.")] = UNSET
-    depth: Annotated[Maybe[Depth], QUERY, Doc("Steps from `rootId`, else 1.")] = UNSET
+    node_types: FilterValues[CyberType] = UNSET
+    """Comma list of types of both ends."""
+    root_id: Annotated[Maybe[EntityId], QUERY] = UNSET
+    """Only what is around this node."""
+    depth: Annotated[Maybe[Depth], QUERY] = UNSET
+    """Steps from `rootId`, else 1."""
     include_revoked: IncludeRevoked = False
 
 

@@ -49,12 +49,8 @@ class GetEntity:
     """One entity."""
 
     entity_id: Annotated[EntityId, PATH]
-    include: Annotated[
-        Maybe[tuple[Literal["candidates"], ...]],
-        QUERY,
-        MaxLen(1),
-        Doc("`candidates`: who else it may be, with score and reasons. None of them is joined."),
-    ] = UNSET
+    include: Annotated[Maybe[tuple[Literal["candidates"], ...]], QUERY, MaxLen(1)] = UNSET
+    """`candidates`: who else it may be, with score and reasons. None of them is joined."""
 
 
 @frozen
@@ -62,13 +58,18 @@ class GetEntityGraph:
     """One entity, and the graph around it."""
 
     entity_id: Annotated[EntityId, PATH]
-    depth: Annotated[Depth, QUERY, Doc("Steps from it."), Example(2)] = 1
+    depth: Annotated[Depth, QUERY, Example(2)] = 1
+    """Steps from it."""
     types: RelationTypes = UNSET
-    min_confidence: Annotated[Share, QUERY, Doc("Only edges at least as sure."), Example(0.5)] = 0
-    at: Annotated[Moment, Doc("Only what held then, if told."), Example("2026-01-31")] = UNSET
+    min_confidence: Annotated[Share, QUERY, Example(0.5)] = 0
+    """Only edges at least as sure."""
+    at: Annotated[Moment, Example("2026-01-31")] = UNSET
+    """Only what held then, if told."""
     include_revoked: IncludeRevoked = False
-    limit_nodes: Annotated[int, QUERY, Ge(1), Le(NODES_MAX), Doc("The nearest.")] = NODES_MAX
-    limit: Annotated[PageLimit, Doc("Edges in one page. Default: all of them.")] = UNSET
+    limit_nodes: Annotated[int, QUERY, Ge(1), Le(NODES_MAX)] = NODES_MAX
+    """The nearest."""
+    limit: PageLimit = UNSET
+    """Edges in one page. Default: all of them."""
     cursor: Cursor = UNSET
 
 

@@ -51,7 +51,7 @@ from svc_core.operation.source_members import (
 )
 from svc_core.search import lists
 from svc_core.search.field_index import FieldIndex, MatchMember
-from svc_core.wire.constraints import Doc, Example, Ge
+from svc_core.wire.constraints import Example, Ge
 
 Status = Literal["emerging", "active", "monitoring", "closed"]
 Role = Literal["actor", "target", "victim", "affected", "mentioned"]
@@ -61,19 +61,25 @@ Role = Literal["actor", "target", "victim", "affected", "mentioned"]
 class Participant:
     """Who takes part in an incident."""
 
-    entity_id: Annotated[EntityId | None, Doc("Who it is; null where nobody looked.")]
-    role: Annotated[Role, Doc("The part that it plays."), Example("actor")]
-    name: Annotated[str, Doc("As its source names it."), Example("Port authority")]
-    reference: Annotated[Maybe[str], Doc("By what it is known."), Example("name:nato")] = UNSET
+    entity_id: EntityId | None
+    """Who it is; null where nobody looked."""
+    role: Annotated[Role, Example("actor")]
+    """The part that it plays."""
+    name: Annotated[str, Example("Port authority")]
+    """As its source names it."""
+    reference: Annotated[Maybe[str], Example("name:nato")] = UNSET
+    """By what it is known."""
 
 
 @frozen
 class TrackPoint:
     """Where an incident was at a time, and what was measured there."""
 
-    at: Annotated[datetime | None, Doc("When."), Example("2026-01-31T00:00:00Z")]
+    at: Annotated[datetime | None, Example("2026-01-31T00:00:00Z")]
+    """When."""
     geometry: Geometry
-    measurement: Annotated[Measurement | None, Doc("What was measured; null for nothing.")]
+    measurement: Measurement | None
+    """What was measured; null for nothing."""
 
 
 @frozen(kw_only=True)
@@ -81,68 +87,69 @@ class Incident:
     """One incident."""
 
     id: IncidentId
-    title: Annotated[
-        str,
-        Doc("Of its strongest provider, else the headline that most others resemble."),
-        Example("M 7.1 earthquake near Esmeraldas, Ecuador"),
-    ]
-    summary: Annotated[str | None, Doc("In words of its sources; null where none were given.")]
-    category: Annotated[Category, Doc("The group of its type."), Example("disaster")]
-    status: Annotated[
-        Status,
-        Doc(
-            "By its provider's own word, else by the age of its last news: emerging for six hours, "
-            "active for two days, monitoring for two weeks, then closed."
-        ),
-        Example("active"),
-    ]
-    severity: Annotated[Severity, Doc("The gravest told; `info` for none."), Example("high")]
-    severity_basis: Annotated[SeverityBasis | None, Doc("What the severity was read from.")]
-    confidence: Annotated[
-        Share,
-        Doc(
-            "That one at least of its independent sources is right: 0.9 for those who measure or "
-            "code events, times their own word of certainty; 0.7 for a shared report; 0.5 for each "
-            "publisher, of what a machine read times how sure it was (0.6 where it does not say)."
-        ),
-        Example(0.95),
-    ]
-    started_at: Annotated[
-        datetime | None,
-        Doc("When it began; of news alone the day of the first report. Null where unknown."),
-        Example("2026-01-31T04:12:09Z"),
-    ]
-    ended_at: Annotated[datetime | None, Doc("When it ended; null while it lasts or unknown.")]
-    date_precision: Annotated[DatePrecision, Doc("Of `startedAt`."), Example("instant")]
-    first_seen_at: Annotated[datetime, Doc("First taken in."), Example("2026-01-31T05:52:11Z")]
-    last_seen_at: Annotated[datetime, Doc("Last taken in."), Example("2026-01-31T05:52:11Z")]
-    place: Annotated[Place | None, Doc("The most precise that is told; null where none is.")]
-    measurements: Annotated[tuple[Measurement, ...], Doc("The latest of each metric and provider.")]
-    cameo: Annotated[Cameo | None, Doc("The CAMEO code of its gravest event; null without.")]
-    designators: Annotated[tuple[Designator, ...], Doc("By which others know it.")]
-    entities: Annotated[tuple[Participant, ...], Doc("Known entities that take part.")]
-    article_count: Annotated[int, Ge(0), Doc("Addresses of articles about it."), Example(12)]
-    source_count: Annotated[int, Ge(1), Doc("Registrable domains of what tells of it."), Example(7)]
-    observation_count: Annotated[int, Ge(1), Doc("Rows that tell of it."), Example(14)]
-    observation_ids: Annotated[tuple[str, ...], Doc("Events and news items, the first 100.")]
-    signal_ids: Annotated[tuple[str, ...], Doc("Signals about it.")] = ()
-    related_incident_ids: Annotated[
-        tuple[IncidentId, ...],
-        Doc("Incidents of others so near in kind, time and place that they may be the same."),
-    ] = ()
-    merged_ids: Annotated[tuple[IncidentId, ...], Doc("Ids that answer with this row.")] = ()
-    footprint: Annotated[Maybe[Geometry], Doc("With `include=footprint` alone: its area.")] = UNSET
-    track: Annotated[
-        Maybe[tuple[TrackPoint, ...] | None],
-        Doc("With `include=track` alone: where it was; null where untold."),
-    ] = UNSET
-    articles: Annotated[
-        Maybe[tuple[NewsItem, ...]], Doc("With `include=articles` alone: up to 20, newest first.")
-    ] = UNSET
-    sources: Annotated[tuple[SourceRef, ...], Doc("What the row was made from, the first 100.")]
+    title: Annotated[str, Example("M 7.1 earthquake near Esmeraldas, Ecuador")]
+    """Of its strongest provider, else the headline that most others resemble."""
+    summary: str | None
+    """In words of its sources; null where none were given."""
+    category: Annotated[Category, Example("disaster")]
+    """The group of its type."""
+    status: Annotated[Status, Example("active")]
+    """By its provider's own word, else by the age of its last news: emerging for six hours, active
+    for two days, monitoring for two weeks, then closed."""
+    severity: Annotated[Severity, Example("high")]
+    """The gravest told; `info` for none."""
+    severity_basis: SeverityBasis | None
+    """What the severity was read from."""
+    confidence: Annotated[Share, Example(0.95)]
+    """That one at least of its independent sources is right: 0.9 for those who measure or code
+    events, times their own word of certainty; 0.7 for a shared report; 0.5 for each publisher, of
+    what a machine read times how sure it was (0.6 where it does not say)."""
+    started_at: Annotated[datetime | None, Example("2026-01-31T04:12:09Z")]
+    """When it began; of news alone the day of the first report. Null where unknown."""
+    ended_at: datetime | None
+    """When it ended; null while it lasts or unknown."""
+    date_precision: Annotated[DatePrecision, Example("instant")]
+    """Of `startedAt`."""
+    first_seen_at: Annotated[datetime, Example("2026-01-31T05:52:11Z")]
+    """First taken in."""
+    last_seen_at: Annotated[datetime, Example("2026-01-31T05:52:11Z")]
+    """Last taken in."""
+    place: Place | None
+    """The most precise that is told; null where none is."""
+    measurements: tuple[Measurement, ...]
+    """The latest of each metric and provider."""
+    cameo: Cameo | None
+    """The CAMEO code of its gravest event; null without."""
+    designators: tuple[Designator, ...]
+    """By which others know it."""
+    entities: tuple[Participant, ...]
+    """Known entities that take part."""
+    article_count: Annotated[int, Ge(0), Example(12)]
+    """Addresses of articles about it."""
+    source_count: Annotated[int, Ge(1), Example(7)]
+    """Registrable domains of what tells of it."""
+    observation_count: Annotated[int, Ge(1), Example(14)]
+    """Rows that tell of it."""
+    observation_ids: tuple[str, ...]
+    """Events and news items, the first 100."""
+    signal_ids: tuple[str, ...] = ()
+    """Signals about it."""
+    related_incident_ids: tuple[IncidentId, ...] = ()
+    """Incidents of others so near in kind, time and place that they may be the same."""
+    merged_ids: tuple[IncidentId, ...] = ()
+    """Ids that answer with this row."""
+    footprint: Maybe[Geometry] = UNSET
+    """With `include=footprint` alone: its area."""
+    track: Maybe[tuple[TrackPoint, ...] | None] = UNSET
+    """With `include=track` alone: where it was; null where untold."""
+    articles: Maybe[tuple[NewsItem, ...]] = UNSET
+    """With `include=articles` alone: up to 20, newest first."""
+    sources: tuple[SourceRef, ...]
+    """What the row was made from, the first 100."""
     created_at: CreatedAt
     updated_at: UpdatedAt
-    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+    revision: Annotated[int, Ge(1), Example(1)]
+    """Counts its versions from 1."""
     match: MatchMember = UNSET
 
     @property
@@ -177,34 +184,34 @@ class ListIncidents(PageRequest):
     """Incidents of every kind."""
 
     category: Categories = _INCIDENT.key(lambda incident: incident.category)
-    status: Annotated[FilterValues[Status], Doc("Statuses."), Example(["emerging", "active"])] = (
-        _INCIDENT.key(lambda incident: incident.status)
+    status: Annotated[FilterValues[Status], Example(["emerging", "active"])] = _INCIDENT.key(
+        lambda incident: incident.status
     )
+    """Statuses."""
     min_severity: MinSeverity = _INCIDENT.key(
         lambda incident: incident.severity, "severity", choose=severities_from
     )
     min_confidence: MinConfidence = _INCIDENT.at_least(
         lambda incident: incident.confidence, "confidence", CONFIDENCE_STEPS
     )
-    entity_id: Annotated[FilterValues[EntityId], Doc("Comma list of entities that take part.")] = (
-        _INCIDENT.facet(_references, "entity")
-    )
+    entity_id: FilterValues[EntityId] = _INCIDENT.facet(_references, "entity")
+    """Comma list of entities that take part."""
     provider: Providers = _INCIDENT.facet(
         lambda incident: [source.provider for source in incident.sources]
     )
-    min_sources: Annotated[Maybe[int], QUERY, Ge(1), Doc("Publishers at least.")] = (
-        _INCIDENT.at_least(lambda incident: incident.source_count, "publishers")
+    min_sources: Annotated[Maybe[int], QUERY, Ge(1)] = _INCIDENT.at_least(
+        lambda incident: incident.source_count, "publishers"
     )
+    """Publishers at least."""
     country: Countries = _INCIDENT.key(lambda incident: country_at(incident.place), form=str.upper)
     bbox: AreaFilter = _INCIDENT.area(lambda incident: incident.place)
     datetime: TimeFilter = _INCIDENT.within(lambda incident: incident.started_at, "started")
     updated_since: UpdatedSince = _INCIDENT.later(lambda incident: incident.updated_at, "updated")
     q: lists.Q = UNSET
-    sort: Annotated[
-        Maybe[Literal["lastSeenAt", "startedAt", "severity", "updatedAt"]],
-        QUERY,
-        Doc("What comes first: the latest, or the gravest."),
-    ] = sort_orders(startedAt="started", severity="gravity", updatedAt="updated")
+    sort: Annotated[Maybe[Literal["lastSeenAt", "startedAt", "severity", "updatedAt"]], QUERY] = (
+        sort_orders(startedAt="started", severity="gravity", updatedAt="updated")
+    )
+    """What comes first: the latest, or the gravest."""
     include: lists.Include = UNSET
 
 

@@ -24,7 +24,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, QUERY, Operation
 from svc_core.operation.members import IncidentId
 from svc_core.search.lists import Listing, single_of
-from svc_core.wire.constraints import Doc, Example, MaxLen
+from svc_core.wire.constraints import Example, MaxLen
 
 ARTICLES_MAX = 20
 EVENTS_READ = 20  # for footprints and tracks, of the strongest members
@@ -40,13 +40,8 @@ class GetIncident:
     """One incident."""
 
     incident_id: Annotated[IncidentId, PATH]
-    include: Annotated[
-        Maybe[tuple[Include, ...]],
-        QUERY,
-        MaxLen(3),
-        Doc("`footprint`: the area; `track`: where it was when; `articles`: up to 20 items."),
-        Example(["track"]),
-    ] = UNSET
+    include: Annotated[Maybe[tuple[Include, ...]], QUERY, MaxLen(3), Example(["track"])] = UNSET
+    """`footprint`: the area; `track`: where it was when; `articles`: up to 20 items."""
 
 
 # -- use cases ---------------------------------------------------------------------------------

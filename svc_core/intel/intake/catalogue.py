@@ -25,7 +25,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.units import WorkContext
 from svc_core.text.topics import topics_of_labels
-from svc_core.wire.constraints import Arg, Doc, MaxLen
+from svc_core.wire.constraints import Arg, MaxLen
 
 OPML_BYTES = 10 * 2**20  # ten thousand feeds of a kilobyte each
 
@@ -89,13 +89,12 @@ def _format_row(format_: Format) -> FormatRow:
 class ListPresets:
     """Which presets to show, and which of them to read from now on."""
 
-    names: Annotated[
-        tuple[str, ...], Arg(positional=True), MaxLen(1_000), Doc("Only these. Default: all.")
-    ] = ()
-    add: Annotated[
-        tuple[str, ...], Arg("add"), MaxLen(1_000), Doc("A preset to read from now on; repeatable.")
-    ] = ()
-    pull: Annotated[bool, Doc("Read at once what is added.")] = True
+    names: Annotated[tuple[str, ...], Arg(positional=True), MaxLen(1_000)] = ()
+    """Only these. Default: all."""
+    add: Annotated[tuple[str, ...], Arg("add"), MaxLen(1_000)] = ()
+    """A preset to read from now on; repeatable."""
+    pull: bool = True
+    """Read at once what is added."""
 
 
 @frozen
@@ -183,15 +182,10 @@ def _preset_row(preset: Preset, source: Source | None) -> PresetRow:
 class ImportSources:
     """A list of feeds to read from now on."""
 
-    location: Annotated[
-        str,
-        Arg("location", positional=True, path=True),
-        MaxLen(4_096),
-        Doc("An OPML file, or its http(s) address."),
-    ]
-    pull: Annotated[bool, Doc("Read them at once, instead of when a server finds them due.")] = (
-        False
-    )
+    location: Annotated[str, Arg("location", positional=True, path=True), MaxLen(4_096)]
+    """An OPML file, or its http(s) address."""
+    pull: bool = False
+    """Read them at once, instead of when a server finds them due."""
 
 
 @frozen

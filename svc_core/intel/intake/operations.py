@@ -36,7 +36,7 @@ from svc_core.operation.members import SourceId
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
 from svc_core.wire import InputFault
-from svc_core.wire.constraints import Arg, Doc, Ge, Le, MaxLen, MinLen, Pattern
+from svc_core.wire.constraints import Arg, Ge, Le, MaxLen, MinLen, Pattern
 
 SOURCES_MAX = 10_000
 """The most sources of an installation: as many files as one folder may hold."""
@@ -101,67 +101,62 @@ class AddSources:
         Arg("location", positional=True, path=True),
         MinLen(1),
         MaxLen(LOCATIONS_MAX),
-        Doc("An http(s) address, a file, or a folder whose files are all added."),
     ]
-    format: Annotated[
-        str | None,
-        MaxLen(40),
-        Doc("Its format, see svc sources formats. Default: the one that its content shows."),
-    ] = None
-    name: Annotated[
-        str | None, MinLen(1), MaxLen(200), Doc("Display name, when adding one source.")
-    ] = None
-    topics: Annotated[
-        tuple[str, ...] | None, Doc("A topic that all its items belong to; repeatable.")
-    ] = None
+    """An http(s) address, a file, or a folder whose files are all added."""
+    format: Annotated[str | None, MaxLen(40)] = None
+    """Its format, see svc sources formats. Default: the one that its content shows."""
+    name: Annotated[str | None, MinLen(1), MaxLen(200)] = None
+    """Display name, when adding one source."""
+    topics: tuple[str, ...] | None = None
+    """A topic that all its items belong to; repeatable."""
     cadence_seconds: Annotated[
-        int | None,
-        Arg("every"),
-        Ge(CADENCE_SECONDS_MIN),
-        Le(CADENCE_SECONDS_MAX),
-        Doc("How often it is read. Default: as often as its format changes."),
+        int | None, Arg("every"), Ge(CADENCE_SECONDS_MIN), Le(CADENCE_SECONDS_MAX)
     ] = None
-    options: Annotated[
-        Mapping[str, Annotated[str, MaxLen(200)]],
-        Arg("option"),
-        Doc("What its documents leave unsaid, as KEY=VALUE; repeatable; KEY= takes it back."),
-    ] = field(factory=dict)
+    """How often it is read. Default: as often as its format changes."""
+    options: Annotated[Mapping[str, Annotated[str, MaxLen(200)]], Arg("option")] = field(
+        factory=dict
+    )
+    """What its documents leave unsaid, as KEY=VALUE; repeatable; KEY= takes it back."""
     country_code: Annotated[
-        str | None,
-        Arg("country"),
-        Pattern("[A-Z]{2}", "an ISO 3166-1 alpha-2 code such as FR"),
-        Doc("Where they are published, as an ISO 3166-1 alpha-2 code: --option country=."),
+        str | None, Arg("country"), Pattern("[A-Z]{2}", "an ISO 3166-1 alpha-2 code such as FR")
     ] = None
-    timezone: Annotated[
-        str | None,
-        Doc("IANA zone of their dates that name none, such as Europe/Paris: --option timezone=."),
-    ] = None
-    pull: Annotated[bool, Doc("Read them at once.")] = True
-    keep: Annotated[bool, Doc("Keep also new ones that cannot be read, to try again.")] = False
-    force: Annotated[bool, Doc("Read a snapshot though it shrank, or is known.")] = False
+    """Where they are published, as an ISO 3166-1 alpha-2 code: --option country=."""
+    timezone: str | None = None
+    """IANA zone of their dates that name none, such as Europe/Paris: --option timezone=."""
+    pull: bool = True
+    """Read them at once."""
+    keep: bool = False
+    """Keep also new ones that cannot be read, to try again."""
+    force: bool = False
+    """Read a snapshot though it shrank, or is known."""
 
 
 @frozen
 class PullSources:
     """Which sources to read now: these, else all, else those that are due."""
 
-    source_ids: Annotated[SourceIds, Doc("Only these, src_...")] = ()
-    all: Annotated[bool, Doc("Every source, due or not, but for disabled ones.")] = False
-    force: Annotated[bool, Doc("Read a snapshot though it shrank, or is known.")] = False
+    source_ids: SourceIds = ()
+    """Only these, src_..."""
+    all: bool = False
+    """Every source, due or not, but for disabled ones."""
+    force: bool = False
+    """Read a snapshot though it shrank, or is known."""
 
 
 @frozen
 class ChosenSources:
     """Which sources are meant."""
 
-    source_ids: Annotated[SourceIds, MinLen(1), Doc("The sources, src_...")]
+    source_ids: Annotated[SourceIds, MinLen(1)]
+    """The sources, src_..."""
 
 
 @frozen
 class RemoveSources(ChosenSources):
     """Which sources are read no more."""
 
-    withdraw: Annotated[bool, Doc("Take back what they brought and nobody else brings.")] = False
+    withdraw: bool = False
+    """Take back what they brought and nobody else brings."""
 
 
 @frozen

@@ -89,9 +89,10 @@ class ListFeeds(PageRequest):
 class ListHealth(PageRequest):
     """How every source is doing."""
 
-    status: Annotated[
-        FilterValues[HealthStatus], Doc("Comma list of statuses."), Example(["error", "stale"])
-    ] = _SOURCE.key(choose=_stored_statuses)
+    status: Annotated[FilterValues[HealthStatus], Example(["error", "stale"])] = _SOURCE.key(
+        choose=_stored_statuses
+    )
+    """Comma list of statuses."""
     provider: Providers = _SOURCE.key()
     format: Formats = _SOURCE.key()
 
@@ -100,15 +101,11 @@ class ListHealth(PageRequest):
 class Coverage:
     """What the documents of a source bring."""
 
-    kind: Annotated[
-        Kind,
-        Doc(
-            "`snapshot`: what is absent is gone; `window`: absence says nothing; `delta`: the "
-            "document says what is gone."
-        ),
-        Example("window"),
-    ]
-    brings: Annotated[tuple[str, ...], Doc("The kinds of rows."), Example(["osintEvent"])]
+    kind: Annotated[Kind, Example("window")]
+    """`snapshot`: what is absent is gone; `window`: absence says nothing; `delta`: the document
+    says what is gone."""
+    brings: Annotated[tuple[str, ...], Example(["osintEvent"])]
+    """The kinds of rows."""
 
 
 @frozen
@@ -116,8 +113,10 @@ class FeedHealth:
     """How a feed is doing, in short."""
 
     status: Status
-    last_success_at: Annotated[Instant, Doc("When it was last read; null before.")]
-    last_content_at: Annotated[Instant, Doc("When it last brought something new; null before.")]
+    last_success_at: Instant
+    """When it was last read; null before."""
+    last_content_at: Instant
+    """When it last brought something new; null before."""
 
 
 @frozen
@@ -129,16 +128,10 @@ class OsintFeed:
     title: Name
     url: Address
     format: FormatId
-    license: Annotated[
-        str | None,
-        Doc("Under which its data may be used; null where nobody said."),
-        Example("Public domain"),
-    ]
-    attribution: Annotated[
-        str | None,
-        Doc("How its publisher is to be named; null where nobody said."),
-        Example("U.S. Geological Survey"),
-    ]
+    license: Annotated[str | None, Example("Public domain")]
+    """Under which its data may be used; null where nobody said."""
+    attribution: Annotated[str | None, Example("U.S. Geological Survey")]
+    """How its publisher is to be named; null where nobody said."""
     cadence_seconds: Cadence
     coverage: Coverage
     health: FeedHealth
@@ -154,13 +147,12 @@ class SourceReport(SourceHealth):
     url: Address
     format: FormatId
     cadence_seconds: Cadence
-    last_run: Annotated[
-        LastRun | None, Doc("What became of the rows of its last document; null before.")
-    ]
-    etag: Annotated[str | None, Doc("The validator of its last document."), Example(None)]
-    resolution: Annotated[
-        str | None, Doc("What to do; null where nothing is to be done."), Example(None)
-    ]
+    last_run: LastRun | None
+    """What became of the rows of its last document; null before."""
+    etag: Annotated[str | None, Example(None)]
+    """The validator of its last document."""
+    resolution: Annotated[str | None, Example(None)]
+    """What to do; null where nothing is to be done."""
 
 
 # -- use cases ---------------------------------------------------------------------------------

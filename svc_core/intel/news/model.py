@@ -34,7 +34,7 @@ from svc_core.search import lists
 from svc_core.search.field_index import FieldIndex, MatchMember
 from svc_core.text.evidence import TEXT_MAX, term_lines
 from svc_core.text.topics import TOPICS
-from svc_core.wire.constraints import Doc, Example, Ge, Le, MaxLen, Pattern
+from svc_core.wire.constraints import Example, Ge, Le, MaxLen, Pattern
 
 SUMMARY_MAX = 600  # characters: a paragraph, so that a list of items stays a list
 
@@ -43,16 +43,10 @@ SUMMARY_MAX = 600  # characters: a paragraph, so that a list of items stays a li
 class Sentiment:
     """How positive a text reads, from -1 to 1; null where its language is not judged."""
 
-    label: Annotated[
-        str | None,
-        Doc("`positive`, `neutral` or `negative`; null where its language is not judged."),
-        Example("negative"),
-    ]
-    value: Annotated[
-        Annotated[float, Ge(-1), Le(1)] | None,
-        Doc("From -1 to 1; null where its language is not judged."),
-        Example(-0.318),
-    ]
+    label: Annotated[str | None, Example("negative")]
+    """`positive`, `neutral` or `negative`; null where its language is not judged."""
+    value: Annotated[Annotated[float, Ge(-1), Le(1)] | None, Example(-0.318)]
+    """From -1 to 1; null where its language is not judged."""
 
 
 @frozen
@@ -60,17 +54,15 @@ class NewsSource:
     """Who published an item."""
 
     id: SourceId
-    name: Annotated[str, Doc("What it calls itself."), Example("The Quayside Ledger")]
-    domain: Annotated[str, Doc("The host of its home page."), Example("news.example.com")]
+    name: Annotated[str, Example("The Quayside Ledger")]
+    """What it calls itself."""
+    domain: Annotated[str, Example("news.example.com")]
+    """The host of its home page."""
     country_code: CountryCode
-    tier: Annotated[
-        Annotated[int, Ge(1), Le(4)] | None,
-        Doc("From 1 (wire or official) to 4, as its owner says; null where nobody said."),
-        Example(2),
-    ] = None
-    state_affiliated: Annotated[
-        bool | None, Doc("Whether a state runs it; null where nobody said."), Example(False)
-    ] = None
+    tier: Annotated[Annotated[int, Ge(1), Le(4)] | None, Example(2)] = None
+    """From 1 (wire or official) to 4, as its owner says; null where nobody said."""
+    state_affiliated: Annotated[bool | None, Example(False)] = None
+    """Whether a state runs it; null where nobody said."""
 
 
 @frozen
@@ -78,75 +70,49 @@ class NewsItem:
     """One published item, known by its permalink."""
 
     id: ObservationId
-    title: Annotated[str, Doc("The headline."), Example("Antwerp dockworkers join walkout")]
+    title: Annotated[str, Example("Antwerp dockworkers join walkout")]
+    """The headline."""
     summary: Annotated[
         str,
         MaxLen(SUMMARY_MAX),
-        Doc("Plain text; may be empty."),
         Example("Dockworkers at Antwerp joined the walkout that began in Rotterdam on Monday."),
     ]
-    url: Annotated[
-        str | None,
-        Doc("The item's address; null where the source gives none."),
-        Example("https://news.example.com/antwerp-dockworkers-join-walkout"),
-    ]
+    """Plain text; may be empty."""
+    url: Annotated[str | None, Example("https://news.example.com/antwerp-dockworkers-join-walkout")]
+    """The item's address; null where the source gives none."""
     sentiment: Sentiment
-    published_at: Annotated[
-        datetime | None,
-        Doc("When it was published; null where the source gives no date."),
-        Example("2026-01-31T05:40:00Z"),
-    ]
-    updated_at: Annotated[
-        datetime | None,
-        Doc("When the source last changed it; null where the source does not say."),
-        Example(None),
-    ]
-    retrieved_at: Annotated[
-        datetime, Doc("When it was first taken in."), Example("2026-01-31T05:52:11Z")
-    ]
+    published_at: Annotated[datetime | None, Example("2026-01-31T05:40:00Z")]
+    """When it was published; null where the source gives no date."""
+    updated_at: Annotated[datetime | None, Example(None)]
+    """When the source last changed it; null where the source does not say."""
+    retrieved_at: Annotated[datetime, Example("2026-01-31T05:52:11Z")]
+    """When it was first taken in."""
     source: NewsSource
-    language: Annotated[str | None, Doc("BCP 47 tag; null where it is not known."), Example("en")]
-    authors: Annotated[
-        tuple[str, ...], Doc("Who wrote it; empty where the source does not say."), Example([])
-    ]
-    topics: Annotated[
-        tuple[str, ...],
-        Doc("Topics of the catalogue that it is about."),
-        Example(["supply-chain", "shipping"]),
-    ]
-    image_url: Annotated[
-        str | None, Doc("A picture of it; null where there is none."), Example(None)
-    ]
+    language: Annotated[str | None, Example("en")]
+    """BCP 47 tag; null where it is not known."""
+    authors: Annotated[tuple[str, ...], Example([])]
+    """Who wrote it; empty where the source does not say."""
+    topics: Annotated[tuple[str, ...], Example(["supply-chain", "shipping"])]
+    """Topics of the catalogue that it is about."""
+    image_url: Annotated[str | None, Example(None)]
+    """A picture of it; null where there is none."""
     source_url: Annotated[
-        str | None,
-        Doc("The item's address as its source gave it; null where it gave none."),
-        Example("https://news.example.com/2026/port-strike?utm_source=rss"),
+        str | None, Example("https://news.example.com/2026/port-strike?utm_source=rss")
     ]
-    published_basis: Annotated[
-        Literal["stated", "assumed"] | None,
-        Doc(
-            "`assumed` where the date names no zone and one was assumed, else `stated`; null "
-            "without a date."
-        ),
-        Example("stated"),
-    ] = None
-    story_id: Annotated[
-        IncidentId | None,
-        Doc("The event that it tells together with other items; null while it is alone."),
-    ] = None
-    duplicate_of: Annotated[
-        ObservationId | None, Doc("The item whose words it repeats; null where none is known.")
-    ] = None
-    place: Annotated[Place | None, Doc("Where it happened; null while nobody looked.")] = None
-    entities: Annotated[
-        tuple[EntityRef, ...] | None,
-        Doc("Whom its headline and summary name, as far as they are known."),
-    ] = None
-    recorded_at: Annotated[
-        datetime | None,
-        Doc("When this version was written here; null for items of before that was kept."),
-        Example("2026-01-31T05:52:11Z"),
-    ] = None
+    """The item's address as its source gave it; null where it gave none."""
+    published_basis: Annotated[Literal["stated", "assumed"] | None, Example("stated")] = None
+    """`assumed` where the date names no zone and one was assumed, else `stated`; null without a
+    date."""
+    story_id: IncidentId | None = None
+    """The event that it tells together with other items; null while it is alone."""
+    duplicate_of: ObservationId | None = None
+    """The item whose words it repeats; null where none is known."""
+    place: Place | None = None
+    """Where it happened; null while nobody looked."""
+    entities: tuple[EntityRef, ...] | None = None
+    """Whom its headline and summary name, as far as they are known."""
+    recorded_at: Annotated[datetime | None, Example("2026-01-31T05:52:11Z")] = None
+    """When this version was written here; null for items of before that was kept."""
     match: MatchMember = UNSET
 
     @property
@@ -226,37 +192,35 @@ _ITEM = FilterFields[NewsItem]()
 class ListNews(PageRequest):
     """News items, newest first."""
 
-    topics: Annotated[
-        UnboundedValues[TopicName],
-        Doc("Comma list of topics, any of which an item has."),
-        Example(["cybersecurity", "ransomware"]),
-    ] = _ITEM.facet(lambda item: item.topics)
-    language: Annotated[
-        UnboundedValues[_Language], Doc("Comma list of BCP 47 tags."), Example(["en", "fr"])
-    ] = _ITEM.facet(lambda item: ranges(item.language), form=str.lower)
-    source: Annotated[UnboundedValues[SourceId], Doc("Comma list of source ids.")] = _ITEM.key(
-        lambda item: item.source.id
+    topics: Annotated[UnboundedValues[TopicName], Example(["cybersecurity", "ransomware"])] = (
+        _ITEM.facet(lambda item: item.topics)
     )
-    story_id: Annotated[
-        UnboundedValues[IncidentId], Doc("Comma list of events that an item tells.")
-    ] = _ITEM.key(lambda item: item.story_id, "story")
-    entity_id: Annotated[
-        UnboundedValues[EntityId], Doc("Comma list of entities, one of which takes part.")
-    ] = _ITEM.facet(mentions, "entity")
-    min_sentiment: Annotated[
-        Maybe[_Tone], QUERY, Doc("Items at least so positive."), Example(-0.2)
-    ] = _ITEM.at_least(lambda item: item.sentiment.value, "sentiment", SENTIMENT_STEPS)
-    max_sentiment: Annotated[
-        Maybe[_Tone], QUERY, Doc("Items at most so positive."), Example(0.5)
-    ] = _ITEM.at_most(lambda item: item.sentiment.value, "sentiment", SENTIMENT_STEPS)
+    """Comma list of topics, any of which an item has."""
+    language: Annotated[UnboundedValues[_Language], Example(["en", "fr"])] = _ITEM.facet(
+        lambda item: ranges(item.language), form=str.lower
+    )
+    """Comma list of BCP 47 tags."""
+    source: UnboundedValues[SourceId] = _ITEM.key(lambda item: item.source.id)
+    """Comma list of source ids."""
+    story_id: UnboundedValues[IncidentId] = _ITEM.key(lambda item: item.story_id, "story")
+    """Comma list of events that an item tells."""
+    entity_id: UnboundedValues[EntityId] = _ITEM.facet(mentions, "entity")
+    """Comma list of entities, one of which takes part."""
+    min_sentiment: Annotated[Maybe[_Tone], QUERY, Example(-0.2)] = _ITEM.at_least(
+        lambda item: item.sentiment.value, "sentiment", SENTIMENT_STEPS
+    )
+    """Items at least so positive."""
+    max_sentiment: Annotated[Maybe[_Tone], QUERY, Example(0.5)] = _ITEM.at_most(
+        lambda item: item.sentiment.value, "sentiment", SENTIMENT_STEPS
+    )
+    """Items at most so positive."""
     datetime: TimeFilter = _ITEM.within()
     updated_since: UpdatedSince = _ITEM.later(lambda item: item.recorded_at, "recorded")
     q: lists.Q = UNSET
-    sort: Annotated[
-        Maybe[Literal["publishedAt", "recordedAt", "sentiment"]],
-        QUERY,
-        Doc("What the list is ordered by, the highest first; without `q` the newest."),
-    ] = sort_orders(recordedAt="recorded", sentiment="sentiment")
+    sort: Annotated[Maybe[Literal["publishedAt", "recordedAt", "sentiment"]], QUERY] = sort_orders(
+        recordedAt="recorded", sentiment="sentiment"
+    )
+    """What the list is ordered by, the highest first; without `q` the newest."""
     include: lists.Include = UNSET
 
 
@@ -353,28 +317,34 @@ TOPIC_ACTIVITY: Collection[TopicActivity] = Collection(
 class RecapWindow:
     """The period that a recap is about, from its start up to its end."""
 
-    start: Annotated[datetime, Doc("Its beginning."), Example("2026-01-31T00:00:00Z")]
-    end: Annotated[datetime, Doc("Its end, not included."), Example("2026-02-01T00:00:00Z")]
+    start: Annotated[datetime, Example("2026-01-31T00:00:00Z")]
+    """Its beginning."""
+    end: Annotated[datetime, Example("2026-02-01T00:00:00Z")]
+    """Its end, not included."""
 
 
 @frozen
 class RecapBullet:
     """One event of the period, in a sentence of the items that it cites."""
 
-    text: Annotated[str, Doc("A sentence of its items."), Example("Dockworkers joined the strike.")]
-    news_ids: Annotated[tuple[ObservationId, ...], Doc("The items that say so; at least one.")]
-    incident_id: Annotated[
-        IncidentId | None, Doc("The event; null where one item alone tells of it.")
-    ]
+    text: Annotated[str, Example("Dockworkers joined the strike.")]
+    """A sentence of its items."""
+    news_ids: tuple[ObservationId, ...]
+    """The items that say so; at least one."""
+    incident_id: IncidentId | None
+    """The event; null where one item alone tells of it."""
 
 
 @frozen
 class RecapMethod:
     """How a recap was made."""
 
-    kind: Annotated[Literal["extractive", "model"], Doc("`extractive` quotes its items.")]
-    name: Annotated[str, Doc("What made it."), Example("story-leads")]
-    version: Annotated[str, Doc("Its version."), Example("1")]
+    kind: Literal["extractive", "model"]
+    """`extractive` quotes its items."""
+    name: Annotated[str, Example("story-leads")]
+    """What made it."""
+    version: Annotated[str, Example("1")]
+    """Its version."""
 
 
 @frozen
@@ -382,17 +352,23 @@ class Recap:
     """What the items of one topic told in one period."""
 
     id: RecapId
-    topic: Annotated[str, Doc("One of the 40 topics."), Example("shipping")]
+    topic: Annotated[str, Example("shipping")]
+    """One of the 40 topics."""
     window: RecapWindow
-    generated_at: Annotated[datetime, Doc("When it was made."), Example("2026-01-31T06:00:00Z")]
-    headline: Annotated[str, Doc("The headline of its first event."), Example("Port strike grows")]
-    text: Annotated[str, Doc("Its bullets as one text."), Example("Dockworkers joined the strike.")]
-    bullets: Annotated[tuple[RecapBullet, ...], Doc("Its events, the most told first.")]
-    item_count: Annotated[int, Ge(1), Doc("Items of the topic and period."), Example(12)]
-    source_count: Annotated[int, Ge(1), Doc("Publishers of these items."), Example(7)]
-    language: Annotated[
-        str | None, Doc("BCP 47 tag of most of the items; null where unknown."), Example("en")
-    ]
+    generated_at: Annotated[datetime, Example("2026-01-31T06:00:00Z")]
+    """When it was made."""
+    headline: Annotated[str, Example("Port strike grows")]
+    """The headline of its first event."""
+    text: Annotated[str, Example("Dockworkers joined the strike.")]
+    """Its bullets as one text."""
+    bullets: tuple[RecapBullet, ...]
+    """Its events, the most told first."""
+    item_count: Annotated[int, Ge(1), Example(12)]
+    """Items of the topic and period."""
+    source_count: Annotated[int, Ge(1), Example(7)]
+    """Publishers of these items."""
+    language: Annotated[str | None, Example("en")]
+    """BCP 47 tag of most of the items; null where unknown."""
     method: RecapMethod
 
 
@@ -403,23 +379,20 @@ _RECAP = FilterFields[Recap]()
 class ListRecaps(PageRequest):
     """Recaps, the newest day first."""
 
-    topics: Annotated[
-        UnboundedValues[TopicName],
-        Doc("Comma list of topics."),
-        Example(["cybersecurity", "shipping"]),
-    ] = _RECAP.key(lambda recap: recap.topic, "topic")
-    language: Annotated[
-        UnboundedValues[_Language],
-        Doc("Comma list of languages that a recap may be in."),
-        Example(["en", "fr"]),
-    ] = _RECAP.key(lambda recap: recap.language)
+    topics: Annotated[UnboundedValues[TopicName], Example(["cybersecurity", "shipping"])] = (
+        _RECAP.key(lambda recap: recap.topic, "topic")
+    )
+    """Comma list of topics."""
+    language: Annotated[UnboundedValues[_Language], Example(["en", "fr"])] = _RECAP.key(
+        lambda recap: recap.language
+    )
+    """Comma list of languages that a recap may be in."""
     datetime: TimeFilter = _RECAP.within()
     updated_since: UpdatedSince = _RECAP.later(lambda recap: recap.generated_at, "generated")
-    sort: Annotated[
-        Literal["window", "generatedAt"],
-        QUERY,
-        Doc("What the list is ordered by, the newest first."),
-    ] = sort_orders("window", generatedAt="generated")
+    sort: Annotated[Literal["window", "generatedAt"], QUERY] = sort_orders(
+        "window", generatedAt="generated"
+    )
+    """What the list is ordered by, the newest first."""
 
 
 RECAPS: Collection[Recap] = Collection(

@@ -31,7 +31,7 @@ from svc_core.operation.declaration import JSON, NDJSON, PATH, Operation, declar
 from svc_core.operation.members import ObservationId, RecapId
 from svc_core.search.lists import Listing
 from svc_core.text.topics import TOPICS, Topic
-from svc_core.wire.constraints import Doc, Example
+from svc_core.wire.constraints import Example
 
 READ = frozenset({"news:read"})
 RETRY_SECONDS = 30  # about as long as a first run over a list of feeds takes
@@ -62,23 +62,24 @@ class ListTopics:
 class TopicRow:
     """One of the 40 topics and what it has seen."""
 
-    id: Annotated[str, Doc("What `topics` parameters and items say."), Example("shipping")]
-    name: Annotated[str, Doc("What people call it."), Example("Shipping")]
-    group: Annotated[str, Doc("The group of topics it belongs to."), Example("business")]
-    description: Annotated[str, Doc("What it covers."), Example("Sea trade, ports and vessels")]
-    media_topic: Annotated[
-        str | None,
-        Doc("IPTC media topic; null where none fits."),
-        Example(None),
-    ]
-    feed_count: Annotated[int, Doc("Sources that had an item of it."), Example(12)]
-    item_count24h: Annotated[int, Doc("Items taken in within the last 24 hours."), Example(37)]
-    languages: Annotated[tuple[str, ...], Doc("Languages of those items."), Example(["en", "fr"])]
-    last_item_at: Annotated[
-        datetime | None,
-        Doc("When its newest item was taken in; null before the first."),
-        Example("2026-01-31T05:52:11Z"),
-    ]
+    id: Annotated[str, Example("shipping")]
+    """What `topics` parameters and items say."""
+    name: Annotated[str, Example("Shipping")]
+    """What people call it."""
+    group: Annotated[str, Example("business")]
+    """The group of topics it belongs to."""
+    description: Annotated[str, Example("Sea trade, ports and vessels")]
+    """What it covers."""
+    media_topic: Annotated[str | None, Example(None)]
+    """IPTC media topic; null where none fits."""
+    feed_count: Annotated[int, Example(12)]
+    """Sources that had an item of it."""
+    item_count24h: Annotated[int, Example(37)]
+    """Items taken in within the last 24 hours."""
+    languages: Annotated[tuple[str, ...], Example(["en", "fr"])]
+    """Languages of those items."""
+    last_item_at: Annotated[datetime | None, Example("2026-01-31T05:52:11Z")]
+    """When its newest item was taken in; null before the first."""
 
 
 # -- use cases ---------------------------------------------------------------------------------

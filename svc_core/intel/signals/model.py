@@ -26,7 +26,7 @@ from svc_core.operation.period import TimeFilter, UpdatedSince
 from svc_core.operation.ports import BASE_V2, Collection
 from svc_core.operation.source_members import Place, SourceRef
 from svc_core.search.field_index import FieldIndex
-from svc_core.wire.constraints import Doc, Example, Ge, IdOf, Pattern
+from svc_core.wire.constraints import Example, Ge, IdOf, Pattern
 
 SignalType = Literal[
     "volumeSpike", "toneShift", "convergence", "escalation", "kevAdded", "kevRansomware",
@@ -44,28 +44,38 @@ NEVER = 2**62  # the end of a dismissed signal in the index that sorts them behi
 class SignalDetector:
     """What found a signal, and by which numbers."""
 
-    name: Annotated[str, Doc("The detector."), Example("epssJump")]
-    version: Annotated[str, Doc("Its version; other rules have another one."), Example("1")]
-    parameters: Annotated[Mapping[str, Any], Doc("Its numbers."), Example({"deltaMin": 0.2})]
+    name: Annotated[str, Example("epssJump")]
+    """The detector."""
+    version: Annotated[str, Example("1")]
+    """Its version; other rules have another one."""
+    parameters: Annotated[Mapping[str, Any], Example({"deltaMin": 0.2})]
+    """Its numbers."""
 
 
 @frozen
 class SignalWindow:
     """The time that a signal is about; null is open."""
 
-    start: Annotated[datetime | None, Doc("From when."), Example("2026-01-30T00:00:00Z")]
-    end: Annotated[datetime | None, Doc("Until when."), Example("2026-01-31T00:00:00Z")]
+    start: Annotated[datetime | None, Example("2026-01-30T00:00:00Z")]
+    """From when."""
+    end: Annotated[datetime | None, Example("2026-01-31T00:00:00Z")]
+    """Until when."""
 
 
 @frozen
 class SignalEvidence:
     """What was measured against what; null is what a detector does not measure."""
 
-    observed: Annotated[float | None, Doc("What was measured."), Example(0.71)] = None
-    baseline: Annotated[float | None, Doc("What it was or usually is."), Example(0.04)] = None
-    z_score: Annotated[float | None, Doc("How many standard deviations it is off.")] = None
-    window: Annotated[SignalWindow | None, Doc("The time that it is about.")] = None
-    threshold: Annotated[float | None, Doc("What it had to reach."), Example(0.2)] = None
+    observed: Annotated[float | None, Example(0.71)] = None
+    """What was measured."""
+    baseline: Annotated[float | None, Example(0.04)] = None
+    """What it was or usually is."""
+    z_score: float | None = None
+    """How many standard deviations it is off."""
+    window: SignalWindow | None = None
+    """The time that it is about."""
+    threshold: Annotated[float | None, Example(0.2)] = None
+    """What it had to reach."""
 
 
 @frozen(kw_only=True)
@@ -73,34 +83,49 @@ class Signal:
     """Something that stands out, how strongly, and why."""
 
     id: SignalId
-    type: Annotated[SignalType, Doc("What was found."), Example("epssJump")]
-    tags: Annotated[tuple[str, ...], Doc("Fields, and topics of news."), Example(["cyber"])]
-    title: Annotated[str, Doc("In one line."), Example("CVE-2026-0001: EPSS 0.04 to 0.71")]
-    summary: Annotated[str | None, Doc("In more words; null for none."), Example(None)] = None
-    direction: Annotated[Direction, Doc("Where what was measured went."), Example("up")]
-    strength: Annotated[Share, Doc("From 0 to 1, by the formula of its type."), Example(0.97)]
+    type: Annotated[SignalType, Example("epssJump")]
+    """What was found."""
+    tags: Annotated[tuple[str, ...], Example(["cyber"])]
+    """Fields, and topics of news."""
+    title: Annotated[str, Example("CVE-2026-0001: EPSS 0.04 to 0.71")]
+    """In one line."""
+    summary: Annotated[str | None, Example(None)] = None
+    """In more words; null for none."""
+    direction: Annotated[Direction, Example("up")]
+    """Where what was measured went."""
+    strength: Annotated[Share, Example(0.97)]
+    """From 0 to 1, by the formula of its type."""
     detector: SignalDetector
-    evidence: Annotated[SignalEvidence | None, Doc("Null where nothing was measured.")]
-    entities: Annotated[tuple[EntityRef, ...], Doc("Who is involved, as far as known.")] = ()
-    incident_ids: Annotated[tuple[IncidentId, ...], Doc("The incidents."), Example([])] = ()
-    market_ids: Annotated[tuple[MarketId, ...], Doc("The prediction markets."), Example([])] = ()
+    evidence: SignalEvidence | None
+    """Null where nothing was measured."""
+    entities: tuple[EntityRef, ...] = ()
+    """Who is involved, as far as known."""
+    incident_ids: Annotated[tuple[IncidentId, ...], Example([])] = ()
+    """The incidents."""
+    market_ids: Annotated[tuple[MarketId, ...], Example([])] = ()
+    """The prediction markets."""
     observation_ids: Annotated[
-        tuple[Annotated[str, IdOf("obs", "fin", noun="observation")], ...],
-        Doc("The news items, events, filings and values of indicators that it was read from."),
-        Example([]),
+        tuple[Annotated[str, IdOf("obs", "fin", noun="observation")], ...], Example([])
     ] = ()
-    place: Annotated[Place | None, Doc("Where; null where it is about no place.")] = None
-    source_count: Annotated[int, Ge(0), Doc("How many sources tell of it."), Example(1)]
-    detected_at: Annotated[datetime, Doc("When it was the case."), Example("2026-01-31T00:00:00Z")]
-    expires_at: Annotated[
-        datetime | None, Doc("Until when it is active."), Example("2026-02-07T00:00:00Z")
-    ]
-    status: Annotated[SignalStatus, Doc("`dismissed` by hand, or by `expiresAt`.")] = "active"
-    report_id: Annotated[ReportId | None, Doc("The report that it was made for.")] = None
-    sources: Annotated[tuple[SourceRef, ...], Doc("What it was read from, ten at most.")]
+    """The news items, events, filings and values of indicators that it was read from."""
+    place: Place | None = None
+    """Where; null where it is about no place."""
+    source_count: Annotated[int, Ge(0), Example(1)]
+    """How many sources tell of it."""
+    detected_at: Annotated[datetime, Example("2026-01-31T00:00:00Z")]
+    """When it was the case."""
+    expires_at: Annotated[datetime | None, Example("2026-02-07T00:00:00Z")]
+    """Until when it is active."""
+    status: SignalStatus = "active"
+    """`dismissed` by hand, or by `expiresAt`."""
+    report_id: ReportId | None = None
+    """The report that it was made for."""
+    sources: tuple[SourceRef, ...]
+    """What it was read from, ten at most."""
     created_at: CreatedAt
     updated_at: UpdatedAt
-    revision: Annotated[int, Ge(1), Doc("Counts its versions from 1."), Example(1)]
+    revision: Annotated[int, Ge(1), Example(1)]
+    """Counts its versions from 1."""
 
 
 def _end(signal: Signal, dismissed_end: int) -> int | None:
@@ -121,27 +146,34 @@ _Tag = Annotated[str, Pattern("[A-Za-z-]{1,40}", "a tag such as cyber")]
 class ListSignals(PageRequest):
     """Signals of every detector."""
 
-    type: Annotated[FilterValues[SignalType], Doc("Types."), Example(["kevAdded", "epssJump"])] = (
-        _SIGNAL.key(lambda signal: signal.type)
+    type: Annotated[FilterValues[SignalType], Example(["kevAdded", "epssJump"])] = _SIGNAL.key(
+        lambda signal: signal.type
     )
-    tag: Annotated[FilterValues[_Tag], Doc("Tags."), Example(["cyber", "markets"])] = _SIGNAL.facet(
+    """Types."""
+    tag: Annotated[FilterValues[_Tag], Example(["cyber", "markets"])] = _SIGNAL.facet(
         lambda signal: signal.tags
     )
-    min_strength: Annotated[Maybe[Share], QUERY, Doc("Only what is as strong.")] = _SIGNAL.at_least(
+    """Tags."""
+    min_strength: Annotated[Maybe[Share], QUERY] = _SIGNAL.at_least(
         lambda signal: signal.strength, "strength", STRENGTH_STEPS
     )
-    entity_id: Annotated[FilterValues[EntityId], Doc("Comma list of entities.")] = _SIGNAL.facet(
+    """Only what is as strong."""
+    entity_id: FilterValues[EntityId] = _SIGNAL.facet(
         lambda signal: [ref.entity_id for ref in signal.entities], "entity"
     )
-    incident_id: Annotated[FilterValues[IncidentId], Doc("Comma list of incidents.")] = (
-        _SIGNAL.facet(lambda signal: signal.incident_ids, "incident")
+    """Comma list of entities."""
+    incident_id: FilterValues[IncidentId] = _SIGNAL.facet(
+        lambda signal: signal.incident_ids, "incident"
     )
-    status: Annotated[FilterValues[SignalStatus], Doc("States."), Example(["active"])] = UNSET
+    """Comma list of incidents."""
+    status: Annotated[FilterValues[SignalStatus], Example(["active"])] = UNSET
+    """States."""
     datetime: TimeFilter = _SIGNAL.within()
     updated_since: UpdatedSince = _SIGNAL.later(lambda signal: signal.updated_at, "updated")
-    sort: Annotated[
-        Literal["detectedAt", "strength"], QUERY, Doc("The latest or the strongest come first.")
-    ] = sort_orders("detectedAt", strength="strength")
+    sort: Annotated[Literal["detectedAt", "strength"], QUERY] = sort_orders(
+        "detectedAt", strength="strength"
+    )
+    """The latest or the strongest come first."""
 
 
 SIGNALS: Collection[Signal] = Collection(

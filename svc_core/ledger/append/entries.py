@@ -65,7 +65,8 @@ class _NoValidTime:
 
 @frozen(kw_only=True, slots=False)
 class _OfSubject:
-    subject: Annotated[SubjectId, Doc("The subject it is about.")]
+    subject: SubjectId
+    """The subject it is about."""
 
 
 @frozen(kw_only=True, slots=False)
@@ -81,30 +82,27 @@ class _AssertOp:
 
 @frozen(kw_only=True, slots=False)
 class _RevisionOp(_WithTarget, _ValidTime):
-    op: Annotated[
-        Literal["amend", "supersede"],
-        Doc("`amend` puts it in the place of its target for its interval, `supersede` wholly."),
-        Example("amend"),
-    ]
-    reason: Annotated[Maybe[Why], Doc("Why it is changed."), Example("clerical")] = UNSET
+    op: Annotated[Literal["amend", "supersede"], Example("amend")]
+    """`amend` puts it in the place of its target for its interval, `supersede` wholly."""
+    reason: Annotated[Maybe[Why], Example("clerical")] = UNSET
+    """Why it is changed."""
 
 
 @frozen(kw_only=True, slots=False)
 class _RetractOp(_WithTarget, _ValidTime):
     op: Annotated[Literal["retract"], OP]
-    reason: Annotated[Why, Doc("Why it is withdrawn."), Example("clerical")]
+    reason: Annotated[Why, Example("clerical")]
+    """Why it is withdrawn."""
     note: Maybe[Note] = UNSET
 
 
 @frozen(kw_only=True, slots=False)
 class _VerifyOp(_WithTarget, _NoValidTime):
     op: Annotated[Literal["verify"], OP]
-    state: Annotated[Verdict, Doc("The state that it gives its target."), Example("verified")]
-    method: Annotated[
-        Maybe[Line],
-        Doc("How it was reached; required for verified."),
-        Example("source-comparison"),
-    ] = UNSET
+    state: Annotated[Verdict, Example("verified")]
+    """The state that it gives its target."""
+    method: Annotated[Maybe[Line], Example("source-comparison")] = UNSET
+    """How it was reached; required for verified."""
     evidence: Evidence = ()
     note: Maybe[Note] = UNSET
 
@@ -112,14 +110,10 @@ class _VerifyOp(_WithTarget, _NoValidTime):
 @frozen(kw_only=True, slots=False)
 class _EraseOp(_WithTarget, _NoValidTime):
     op: Annotated[Literal["erase"], OP]
-    reason: Annotated[
-        Line,
-        Doc("Why, in words that repeat nothing of what is erased."),
-        Example("request of 3 March"),
-    ]
-    legal_basis: Annotated[Maybe[Line], Doc("What demands it."), Example("GDPR, article 17")] = (
-        UNSET
-    )
+    reason: Annotated[Line, Example("request of 3 March")]
+    """Why, in words that repeat nothing of what is erased."""
+    legal_basis: Annotated[Maybe[Line], Example("GDPR, article 17")] = UNSET
+    """What demands it."""
 
 
 # -- what is stated ----------------------------------------------------------------------------
@@ -127,72 +121,59 @@ class _EraseOp(_WithTarget, _NoValidTime):
 
 @frozen(kw_only=True, slots=False)
 class _SubjectPayload:
-    type: Annotated[SubjectType, Doc("What it is."), Example("organization")]
+    type: Annotated[SubjectType, Example("organization")]
+    """What it is."""
     label: Label
     description: Maybe[Description] = UNSET
 
 
 @frozen(kw_only=True, slots=False)
 class _DesignatorPayload:
-    scheme: Annotated[SchemeName, Doc("How the value names the subject."), Example("lei")]
-    value: Annotated[
-        str,
-        Doc("The name in its scheme, normalised and its check digits checked."),
-        Example("5493001KJTIIGC8Y1R12"),
-    ]
+    scheme: Annotated[SchemeName, Example("lei")]
+    """How the value names the subject."""
+    value: Annotated[str, Example("5493001KJTIIGC8Y1R12")]
+    """The name in its scheme, normalised and its check digits checked."""
     raw: Annotated[
-        Maybe[Annotated[str, MinLen(1), MaxLen(VALUE_MAX)]],
-        Doc("How it was written; kept by itself where normalising changes it."),
-        Example("5493 001K JTII GC8Y 1R12"),
+        Maybe[Annotated[str, MinLen(1), MaxLen(VALUE_MAX)]], Example("5493 001K JTII GC8Y 1R12")
     ] = UNSET
+    """How it was written; kept by itself where normalising changes it."""
     confidence: Maybe[Confidence] = UNSET
-    source: Annotated[Maybe[CitedSource], Doc("Where it was said.")] = UNSET
+    source: Maybe[CitedSource] = UNSET
+    """Where it was said."""
 
 
 @frozen(kw_only=True, slots=False)
 class _ObservationPayload:
-    observed_at: Annotated[
-        Instant, Doc("When the source said or showed it."), Example("2026-01-04T18:30:00Z")
-    ]
+    observed_at: Annotated[Instant, Example("2026-01-04T18:30:00Z")]
+    """When the source said or showed it."""
     text: Annotated[
-        str,
-        MinLen(1),
-        MaxLen(TEXT_MAX),
-        NOT_BLANK,
-        Doc("What the source said or showed."),
-        Example("The registry lists Zug as its seat."),
+        str, MinLen(1), MaxLen(TEXT_MAX), NOT_BLANK, Example("The registry lists Zug as its seat.")
     ]
-    source: Annotated[SeenSource, Doc("Where it was said or shown.")]
-    lang: Annotated[
-        Maybe[Annotated[str, LANGUAGE_TAG]], Doc("BCP 47 tag of the text."), Example("en")
-    ] = UNSET
-    visibility: Annotated[Literal["public"], Doc("Only public sources are kept.")] = "public"
-    extracted: Annotated[
-        Maybe[Mapping[str, Any]],
-        Doc("What was read out of the text, in any shape."),
-        Example({"seat": "Zug"}),
-    ] = UNSET
+    """What the source said or showed."""
+    source: SeenSource
+    """Where it was said or shown."""
+    lang: Annotated[Maybe[Annotated[str, LANGUAGE_TAG]], Example("en")] = UNSET
+    """BCP 47 tag of the text."""
+    visibility: Literal["public"] = "public"
+    """Only public sources are kept."""
+    extracted: Annotated[Maybe[Mapping[str, Any]], Example({"seat": "Zug"})] = UNSET
+    """What was read out of the text, in any shape."""
 
 
 @frozen(kw_only=True, slots=False)
 class _ClaimPayload:
     predicate: Annotated[
-        str,
-        Pattern("[a-z][A-Za-z0-9]{0,63}", "a name such as legalName"),
-        Doc("What is said of the subject."),
-        Example("headquarters"),
+        str, Pattern("[a-z][A-Za-z0-9]{0,63}", "a name such as legalName"), Example("headquarters")
     ]
-    value: Annotated[
-        wire.Json,
-        Doc("Any value but null; the registry of predicates may ask for a type."),
-        Example({"city": "Zug", "country": "CH"}),
-    ]
+    """What is said of the subject."""
+    value: Annotated[wire.Json, Example({"city": "Zug", "country": "CH"})]
+    """Any value but null; the registry of predicates may ask for a type."""
     confidence: Maybe[Confidence] = UNSET
     evidence: Evidence = ()
-    source: Annotated[Maybe[CitedSource], Doc("Where it was said.")] = UNSET
-    statement: Annotated[
-        Maybe[Note], Doc("The sentence that says it."), Example("Its seat is Zug.")
-    ] = UNSET
+    source: Maybe[CitedSource] = UNSET
+    """Where it was said."""
+    statement: Annotated[Maybe[Note], Example("Its seat is Zug.")] = UNSET
+    """The sentence that says it."""
 
 
 # -- all of them -------------------------------------------------------------------------------
@@ -300,7 +281,8 @@ def entry(kind: Kind, op: Op, **members: Any) -> Entry:
 class NewSubject:
     """A subject to open."""
 
-    type: Annotated[SubjectType, Doc("What it is."), Example("organization")]
+    type: Annotated[SubjectType, Example("organization")]
+    """What it is."""
     label: Label
     description: Maybe[Description] = UNSET
     valid_from: ValidFrom = UNSET

@@ -92,14 +92,16 @@ _Url = Annotated[str, MaxLen(URL_MAX), Pattern("https?://[!-~]+", "an http or ht
 class CitedSource:
     """Where something was said or shown."""
 
-    url: Annotated[_Url, Doc("Where it can be fetched."), Example("https://news.example/a/1")]
-    publisher: Annotated[Maybe[Line], Doc("Who published it."), Example("Pier Gazette")] = UNSET
-    title: Annotated[Maybe[Line], Doc("Its title."), Example("Shipping firm moves")] = UNSET
+    url: Annotated[_Url, Example("https://news.example/a/1")]
+    """Where it can be fetched."""
+    publisher: Annotated[Maybe[Line], Example("Pier Gazette")] = UNSET
+    """Who published it."""
+    title: Annotated[Maybe[Line], Example("Shipping firm moves")] = UNSET
+    """Its title."""
     retrieved_at: Maybe[RetrievedAt] = UNSET
     content_sha256: Maybe[ContentSha256] = UNSET
-    archive_url: Annotated[
-        Maybe[_Url], Doc("Where a copy is kept."), Example("https://archive.example/a/1")
-    ] = UNSET
+    archive_url: Annotated[Maybe[_Url], Example("https://archive.example/a/1")] = UNSET
+    """Where a copy is kept."""
 
 
 @frozen(kw_only=True)

@@ -13,7 +13,7 @@ from typing import Annotated, Final
 from attrs import frozen
 
 from svc_core.ledger.records import SealedRecord
-from svc_core.wire.constraints import Doc, Example
+from svc_core.wire.constraints import Example
 
 
 @frozen
@@ -75,14 +75,10 @@ def interval_union(sets: list[Periods], *, at_least: int = 1) -> Periods:
 class Segment:
     """A stretch of valid time over which the view does not change."""
 
-    valid_from: Annotated[
-        str | None, Doc("Where it begins; null for minus infinity."), Example(None)
-    ]
-    valid_to: Annotated[
-        str | None,
-        Doc("Where it ends, itself outside; null for plus infinity."),
-        Example("2026-01-31T00:00:00.000000Z"),
-    ]
+    valid_from: Annotated[str | None, Example(None)]
+    """Where it begins; null for minus infinity."""
+    valid_to: Annotated[str | None, Example("2026-01-31T00:00:00.000000Z")]
+    """Where it ends, itself outside; null for plus infinity."""
 
 
 def breakpoints(records: Iterable[SealedRecord]) -> list[str]:

@@ -71,11 +71,15 @@ class VerdictView:
     seq: Seq
     author: Author
     recorded_at: RecordedAt
-    state: Annotated[str | None, Doc("The state it gives; null once erased."), Example("verified")]
-    method: Annotated[Json, Doc("How it was reached."), Example("source-comparison")]
+    state: Annotated[str | None, Example("verified")]
+    """The state it gives; null once erased."""
+    method: Annotated[Json, Example("source-comparison")]
+    """How it was reached."""
     evidence: Evidence
-    note: Annotated[Json, Doc("A remark of the verifier."), Example(None)]
-    counts: Annotated[bool, Doc("False where it was withdrawn."), Example(True)]
+    note: Annotated[Json, Example(None)]
+    """A remark of the verifier."""
+    counts: Annotated[bool, Example(True)]
+    """False where it was withdrawn."""
     erased: IsErased
 
 
@@ -84,14 +88,12 @@ class VerificationView:
     """The state of a record, and how it came to be."""
 
     state: StateName
-    credibility: Annotated[
-        int, Doc("The state on the Admiralty scale of credibility, 1 best, 6 unknown."), Example(2)
-    ]
-    verdicts: Annotated[tuple[VerdictView, ...], Doc("Every verdict on it, oldest first.")]
-    dissent: Annotated[
-        tuple[VerdictView, ...],
-        Doc("The latest verdict of each verifier that differs from the state."),
-    ]
+    credibility: Annotated[int, Example(2)]
+    """The state on the Admiralty scale of credibility, 1 best, 6 unknown."""
+    verdicts: tuple[VerdictView, ...]
+    """Every verdict on it, oldest first."""
+    dissent: tuple[VerdictView, ...]
+    """The latest verdict of each verifier that differs from the state."""
 
 
 @row
@@ -118,18 +120,24 @@ class StandingView(RecordView):
 class IdentityView(StandingView):
     """What the subject is, as its newest record in force says."""
 
-    type: Annotated[Json, Doc("The kind of thing it is."), Example("organization")]
-    label: Annotated[Json, Doc("What people call it."), Example("Müller Shipping AG")]
-    description: Annotated[Json, Doc("A sentence about it; null where none."), Example(None)]
+    type: Annotated[Json, Example("organization")]
+    """The kind of thing it is."""
+    label: Annotated[Json, Example("Müller Shipping AG")]
+    """What people call it."""
+    description: Annotated[Json, Example(None)]
+    """A sentence about it; null where none."""
 
 
 @row
 class DesignatorView(StandingView):
     """A name by which the world knows the subject."""
 
-    scheme: Annotated[Json, Doc("Naming scheme."), Example("lei")]
-    value: Annotated[Json, Doc("Normalised value."), Example("5493001KJTIIGC8Y1R12")]
-    raw: Annotated[Json, Doc("As it was found, where that differs."), Example(None)]
+    scheme: Annotated[Json, Example("lei")]
+    """Naming scheme."""
+    value: Annotated[Json, Example("5493001KJTIIGC8Y1R12")]
+    """Normalised value."""
+    raw: Annotated[Json, Example(None)]
+    """As it was found, where that differs."""
     confidence: Confidence
     source: SourceJson
 
@@ -138,12 +146,17 @@ class DesignatorView(StandingView):
 class ObservationView(StandingView):
     """What a public source said or showed at a time."""
 
-    observed_at: Annotated[Json, Doc("When."), Example("2026-01-04T18:30:00.000000Z")]
-    text: Annotated[Json, Doc("What."), Example("The registry lists Zug as its seat.")]
-    lang: Annotated[Json, Doc("BCP 47 tag of the text."), Example("en")]
-    visibility: Annotated[Json, Doc("Always public."), Example("public")]
+    observed_at: Annotated[Json, Example("2026-01-04T18:30:00.000000Z")]
+    """When."""
+    text: Annotated[Json, Example("The registry lists Zug as its seat.")]
+    """What."""
+    lang: Annotated[Json, Example("en")]
+    """BCP 47 tag of the text."""
+    visibility: Annotated[Json, Example("public")]
+    """Always public."""
     source: SourceJson
-    extracted: Annotated[Json, Doc("What was drawn from it.")]
+    extracted: Json
+    """What was drawn from it."""
 
 
 @row
@@ -152,7 +165,8 @@ class SupportView(StandingView):
 
     confidence: Confidence
     evidence: Evidence
-    statement: Annotated[Json, Doc("The claim as a sentence."), Example(None)]
+    statement: Annotated[Json, Example(None)]
+    """The claim as a sentence."""
     source: SourceJson
 
 
@@ -163,45 +177,40 @@ class CandidateView:
     A refuted claim lends no weight: it counts neither for authors nor for confidence.
     """
 
-    value: Annotated[Json, Doc("The value."), Example({"city": "Zug", "country": "CH"})]
-    best: Annotated[bool, Doc("Whether no other value ranks higher; never if refuted.")]
-    rank: Annotated[
-        int,
-        Doc(
-            "Of its best claim: verified 3, corroborated 2, unverified or under review 1, "
-            "disputed 0, refuted -1."
-        ),
-        Example(2),
-    ]
-    authors: Annotated[int, Doc("Distinct authors that stand by it."), Example(1)]
+    value: Annotated[Json, Example({"city": "Zug", "country": "CH"})]
+    """The value."""
+    best: bool
+    """Whether no other value ranks higher; never if refuted."""
+    rank: Annotated[int, Example(2)]
+    """Of its best claim: verified 3, corroborated 2, unverified or under review 1, disputed 0,
+    refuted -1."""
+    authors: Annotated[int, Example(1)]
+    """Distinct authors that stand by it."""
     confidence: Confidence
-    support: Annotated[tuple[SupportView, ...], Doc("The claims that give it.")]
+    support: tuple[SupportView, ...]
+    """The claims that give it."""
 
 
 @row
 class ClaimView:
     """What is claimed under one predicate: contradictions stand side by side, ranked."""
 
-    single: Annotated[bool, Doc("Whether it can have one value only."), Example(True)]
-    value: Annotated[
-        Json,
-        Doc("The first of the best values; null where every one was refuted."),
-        Example({"city": "Zug", "country": "CH"}),
-    ]
-    contested: Annotated[
-        bool, Doc("Whether one value only is possible and several are claimed."), Example(False)
-    ]
-    candidates: Annotated[
-        tuple[CandidateView, ...],
-        Doc("By rank, then distinct authors, confidence, newest record and the value's bytes."),
-    ]
+    single: Annotated[bool, Example(True)]
+    """Whether it can have one value only."""
+    value: Annotated[Json, Example({"city": "Zug", "country": "CH"})]
+    """The first of the best values; null where every one was refuted."""
+    contested: Annotated[bool, Example(False)]
+    """Whether one value only is possible and several are claimed."""
+    candidates: tuple[CandidateView, ...]
+    """By rank, then distinct authors, confidence, newest record and the value's bytes."""
 
 
 @row
 class RejectedView(StandingView):
     """A record in force that a verdict refuted."""
 
-    kind: Annotated[str, Doc("Record kind."), Example("claim")]
+    kind: Annotated[str, Example("claim")]
+    """Record kind."""
     content: Content
 
 
@@ -215,54 +224,57 @@ class DisplacerView:
     """What displaces a record, over which of its valid time, and why."""
 
     id: RecordId
-    op: Annotated[str, Doc("amend, supersede or retract."), Example("retract")]
+    op: Annotated[str, Example("retract")]
+    """amend, supersede or retract."""
     author: Author
     recorded_at: RecordedAt
     valid_from: ValidFrom
     valid_to: ValidTo
-    reason: Annotated[Json, Doc("The reason given."), Example("source-withdrawn")]
+    reason: Annotated[Json, Example("source-withdrawn")]
+    """The reason given."""
 
 
 @row
 class HistoryView(RecordView):
     """A record that others displace, at least over part of valid time."""
 
-    kind: Annotated[str, Doc("Record kind."), Example("claim")]
-    op: Annotated[str, Doc("Operation."), Example("assert")]
-    target: Annotated[str | None, Doc("The record it acts on; null for an assertion.")]
+    kind: Annotated[str, Example("claim")]
+    """Record kind."""
+    op: Annotated[str, Example("assert")]
+    """Operation."""
+    target: str | None
+    """The record it acts on; null for an assertion."""
     content: Content
-    everywhere: Annotated[bool, Doc("Whether it is displaced at every valid time."), Example(True)]
-    displaced_by: Annotated[tuple[DisplacerView, ...], Doc("By what, oldest first.")]
+    everywhere: Annotated[bool, Example(True)]
+    """Whether it is displaced at every valid time."""
+    displaced_by: tuple[DisplacerView, ...]
+    """By what, oldest first."""
 
 
 @frozen(slots=False)
 class CollisionView:
     """A designator in force that other subjects bear as well: they may be one."""
 
-    scheme: Annotated[str, Doc("Naming scheme."), Example("lei")]
-    value: Annotated[str, Doc("Normalised value."), Example("5493001KJTIIGC8Y1R12")]
-    subjects: Annotated[
-        tuple[SubjectId, ...],
-        Doc("The other subjects."),
-        Example(["sbj_0123456789abcdef01234567"]),
-    ]
+    scheme: Annotated[str, Example("lei")]
+    """Naming scheme."""
+    value: Annotated[str, Example("5493001KJTIIGC8Y1R12")]
+    """Normalised value."""
+    subjects: Annotated[tuple[SubjectId, ...], Example(["sbj_0123456789abcdef01234567"])]
+    """The other subjects."""
 
 
 @frozen(slots=False)
 class Basis:
     """The prefix of the ledger that a fold was taken of; `size` repeats it exactly."""
 
-    size: Annotated[int, Doc("Records in it."), Example(8)]
-    root_hash: Annotated[
-        str,
-        Doc("Its Merkle root, base64."),
-        Example("6267Ce8SRLM8d2xbzkcY8YBJMqz8geVSCfxImmA15fE="),
-    ]
+    size: Annotated[int, Example(8)]
+    """Records in it."""
+    root_hash: Annotated[str, Example("6267Ce8SRLM8d2xbzkcY8YBJMqz8geVSCfxImmA15fE=")]
+    """Its Merkle root, base64."""
     head_seal: Annotated[
-        str,
-        Doc("The seal of its last record."),
-        Example("daeb1f3b4b9c80533c41251f34cbf0570f59777d28f0629384277c66818cbafa"),
+        str, Example("daeb1f3b4b9c80533c41251f34cbf0570f59777d28f0629384277c66818cbafa")
     ]
+    """The seal of its last record."""
 
 
 @frozen(slots=False)
@@ -270,45 +282,34 @@ class SubjectView:
     """A subject as the ledger knew it at a record time, for a valid time."""
 
     id: SubjectId
-    record_time: Annotated[
-        Instant | None,
-        Doc("What was recorded by then counts; without one, that of the newest record taken in."),
-        Example("2026-01-10T00:00:00.000000Z"),
-    ]
-    valid_time: Annotated[
-        Instant, Doc("What holds then is shown."), Example("2026-01-01T00:00:00.000000Z")
-    ]
-    basis: Annotated[Basis | None, Doc("The prefix of the ledger that was read.")]
-    open: Annotated[bool, Doc("Whether a record in force opens the subject."), Example(True)]
-    identity: Annotated[IdentityView | None, Doc("What it is; null while it is not open.")]
-    other_identities: Annotated[
-        tuple[IdentityView, ...], Doc("Further records in force that say what it is, newest first.")
-    ]
-    designators: Annotated[
-        tuple[DesignatorView, ...], Doc("Names in force that were not refuted, oldest first.")
-    ]
-    observations: Annotated[
-        tuple[ObservationView, ...],
-        Doc("Observations in force that were not refuted, oldest first."),
-    ]
-    claims: Annotated[Mapping[str, ClaimView], Doc("What is claimed, by predicate.")]
-    rejected: Annotated[
-        tuple[RejectedView, ...], Doc("Whatever is in force but refuted, oldest first.")
-    ]
-    unreadable: Annotated[
-        tuple[UnreadableView, ...],
-        Doc("Claims in force whose content is erased or cannot be read, oldest first."),
-    ]
-    history: Annotated[
-        Maybe[tuple[HistoryView, ...]], Doc("What others displace, oldest first (`include`).")
-    ] = UNSET
-    segments: Annotated[
-        Maybe[tuple[Segment, ...]],
-        Doc("Valid time, cut where a record begins or ends to hold (`include`)."),
-    ] = UNSET
-    collisions: Annotated[
-        Maybe[tuple[CollisionView, ...]], Doc("Designators that other subjects bear as well.")
-    ] = UNSET
+    record_time: Annotated[Instant | None, Example("2026-01-10T00:00:00.000000Z")]
+    """What was recorded by then counts; without one, that of the newest record taken in."""
+    valid_time: Annotated[Instant, Example("2026-01-01T00:00:00.000000Z")]
+    """What holds then is shown."""
+    basis: Basis | None
+    """The prefix of the ledger that was read."""
+    open: Annotated[bool, Example(True)]
+    """Whether a record in force opens the subject."""
+    identity: IdentityView | None
+    """What it is; null while it is not open."""
+    other_identities: tuple[IdentityView, ...]
+    """Further records in force that say what it is, newest first."""
+    designators: tuple[DesignatorView, ...]
+    """Names in force that were not refuted, oldest first."""
+    observations: tuple[ObservationView, ...]
+    """Observations in force that were not refuted, oldest first."""
+    claims: Mapping[str, ClaimView]
+    """What is claimed, by predicate."""
+    rejected: tuple[RejectedView, ...]
+    """Whatever is in force but refuted, oldest first."""
+    unreadable: tuple[UnreadableView, ...]
+    """Claims in force whose content is erased or cannot be read, oldest first."""
+    history: Maybe[tuple[HistoryView, ...]] = UNSET
+    """What others displace, oldest first (`include`)."""
+    segments: Maybe[tuple[Segment, ...]] = UNSET
+    """Valid time, cut where a record begins or ends to hold (`include`)."""
+    collisions: Maybe[tuple[CollisionView, ...]] = UNSET
+    """Designators that other subjects bear as well."""
 
 
 # -- bytes -------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import Annotated, Final, Literal
 from attrs import define, evolve, field, fields, frozen
 
 from svc_core.ledger.log.record_seals import TreeHead
-from svc_core.wire.constraints import Doc, Example
+from svc_core.wire.constraints import Example
 
 Level = Literal["integrity", "strict"]
 Assurance = Literal["self_consistent", "anchored", "witnessed", "failed"]
@@ -65,50 +65,48 @@ class Fault:
     holds the seal that was expected here.
     """
 
-    line: Annotated[int | None, Doc("Line, from 1; null where it is of no line."), Example(4)]
-    seq: Annotated[int | None, Doc("The record that should stand there."), Example(3)]
-    code: Annotated[str, Doc("What was found."), Example("PAYLOAD_ALTERED")]
-    detail: Annotated[str, Doc("It in words."), Example("The payload is not the sealed one.")]
-    expected: Annotated[str | None, Doc("What should be there."), Example(None)] = None
-    actual: Annotated[str | None, Doc("What is there."), Example(None)] = None
-    pinned_by: Annotated[
-        int | None, Doc("The line whose head holds the expected seal."), Example(5)
-    ] = None
+    line: Annotated[int | None, Example(4)]
+    """Line, from 1; null where it is of no line."""
+    seq: Annotated[int | None, Example(3)]
+    """The record that should stand there."""
+    code: Annotated[str, Example("PAYLOAD_ALTERED")]
+    """What was found."""
+    detail: Annotated[str, Example("The payload is not the sealed one.")]
+    """It in words."""
+    expected: Annotated[str | None, Example(None)] = None
+    """What should be there."""
+    actual: Annotated[str | None, Example(None)] = None
+    """What is there."""
+    pinned_by: Annotated[int | None, Example(5)] = None
+    """The line whose head holds the expected seal."""
 
 
 @frozen
 class Checks:
     """Whether each check held; None when it was not made or could not be judged."""
 
-    format: Annotated[bool | None, Doc("Every line is of the grammar."), Example(True)] = True
-    seals: Annotated[bool | None, Doc("Every seal is its head's hash."), Example(True)] = True
-    payloads: Annotated[
-        bool | None, Doc("Every payload is the sealed one, or lawfully erased."), Example(True)
-    ] = True
-    chain: Annotated[bool | None, Doc("Every head holds the seal before it."), Example(True)] = True
-    sequence: Annotated[bool | None, Doc("Numbers count up without a gap."), Example(True)] = True
-    record_time: Annotated[bool | None, Doc("Record time never falls."), Example(True)] = True
-    references: Annotated[
-        bool | None,
-        Doc("Identifiers are unique, targets are there, and what was erased has no content."),
-        Example(True),
-    ] = True
-    tree: Annotated[
-        bool | None,
-        Doc("The tree has the roots that are known; null where none is."),
-        Example(True),
-    ] = True
-    checkpoints: Annotated[
-        bool | None,
-        Doc("Checkpoints are signed; null where there is none, or no key to tell by."),
-        Example(True),
-    ] = True
-    canonical: Annotated[bool | None, Doc("Every line is canonical JSON."), Example(True)] = True
-    store: Annotated[
-        bool | None,
-        Doc("Nodes, indexes and head are those of the lines; null for a file, which has none."),
-        Example(True),
-    ] = None
+    format: Annotated[bool | None, Example(True)] = True
+    """Every line is of the grammar."""
+    seals: Annotated[bool | None, Example(True)] = True
+    """Every seal is its head's hash."""
+    payloads: Annotated[bool | None, Example(True)] = True
+    """Every payload is the sealed one, or lawfully erased."""
+    chain: Annotated[bool | None, Example(True)] = True
+    """Every head holds the seal before it."""
+    sequence: Annotated[bool | None, Example(True)] = True
+    """Numbers count up without a gap."""
+    record_time: Annotated[bool | None, Example(True)] = True
+    """Record time never falls."""
+    references: Annotated[bool | None, Example(True)] = True
+    """Identifiers are unique, targets are there, and what was erased has no content."""
+    tree: Annotated[bool | None, Example(True)] = True
+    """The tree has the roots that are known; null where none is."""
+    checkpoints: Annotated[bool | None, Example(True)] = True
+    """Checkpoints are signed; null where there is none, or no key to tell by."""
+    canonical: Annotated[bool | None, Example(True)] = True
+    """Every line is canonical JSON."""
+    store: Annotated[bool | None, Example(True)] = None
+    """Nodes, indexes and head are those of the lines; null for a file, which has none."""
 
 
 @frozen

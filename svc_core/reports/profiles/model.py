@@ -92,11 +92,8 @@ class Profile:
     language: Language
     keywords: Keywords
     status: Status
-    visibility: Annotated[
-        Visibility,
-        Doc("Whether everybody may read its reports, or its workspace alone; the operator says."),
-        Example("private"),
-    ] = field(default="private", kw_only=True)
+    visibility: Annotated[Visibility, Example("private")] = field(default="private", kw_only=True)
+    """Whether everybody may read its reports, or its workspace alone; the operator says."""
     created_at: CreatedAt
     updated_at: UpdatedAt
 
@@ -140,9 +137,8 @@ class Subscription:
 
     id: SubscriptionId
     profile_id: ProfileId
-    status: Annotated[
-        SubscriptionStatus, Doc("A paused one receives no notification."), Example("active")
-    ]
+    status: Annotated[SubscriptionStatus, Example("active")]
+    """A paused one receives no notification."""
     delivery: DeliveryPreferences
     created_at: CreatedAt
     updated_at: UpdatedAt
@@ -174,12 +170,10 @@ OldReportGeneratedAt = Annotated[
 class DeliveryMetadata:
     """What webhooks took of a profile's reports."""
 
-    generated_at_iso: Annotated[
-        datetime | None,
-        Doc("When the newest report was made that a webhook took; null before the first."),
-        Example("2026-01-31T06:30:04Z"),
-    ] = None
-    generated_at: Annotated[Maybe[datetime | None], Doc("Deprecated: use generatedAtISO.")] = UNSET
+    generated_at_iso: Annotated[datetime | None, Example("2026-01-31T06:30:04Z")] = None
+    """When the newest report was made that a webhook took; null before the first."""
+    generated_at: Maybe[datetime | None] = UNSET
+    """Deprecated: use generatedAtISO."""
 
 
 @frozen
@@ -193,15 +187,13 @@ class ProfileDetail(Profile):
 class ProfileRow(ProfileDetail):
     """A profile as the listing shows it: with its subscription and its last report's time."""
 
-    next_run_at: Annotated[
-        datetime | None,
-        Doc("When the next report is due; null for manual and paused ones."),
-        Example("2026-02-01T06:30:00Z"),
-    ]
+    next_run_at: Annotated[datetime | None, Example("2026-02-01T06:30:00Z")]
+    """When the next report is due; null for manual and paused ones."""
     report_generated_at_iso: ReportGeneratedAt
     subscription: Subscription
     report_generated_at: OldReportGeneratedAt = UNSET
-    owned: Annotated[Literal[True], Doc("It is the caller's own."), Example(True)] = True
+    owned: Annotated[Literal[True], Example(True)] = True
+    """It is the caller's own."""
 
 
 @frozen
@@ -219,8 +211,10 @@ class PublicProfile:
 class OthersProfile(PublicProfile):
     """A public profile of another workspace, to which the caller's subscribes."""
 
-    owned: Annotated[Literal[False], Doc("It is another workspace's."), Example(False)] = False
-    visibility: Annotated[Literal["public"], Doc("Everybody may read its reports.")] = "public"
+    owned: Annotated[Literal[False], Example(False)] = False
+    """It is another workspace's."""
+    visibility: Literal["public"] = "public"
+    """Everybody may read its reports."""
     report_generated_at_iso: ReportGeneratedAt
     delivery_metadata: DeliveryMetadata
     subscription: Subscription
@@ -371,7 +365,8 @@ class SubscriptionInput:
 class SubscriptionSettings:
     """What may be changed of a subscription."""
 
-    status: Annotated[SubscriptionStatus, Doc("Pause or resume."), Example("paused")]
+    status: Annotated[SubscriptionStatus, Example("paused")]
+    """Pause or resume."""
     delivery: DeliveryPreferences = DeliveryPreferences()
 
 

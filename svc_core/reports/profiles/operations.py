@@ -36,7 +36,6 @@ from svc_core.reports.profiles.model import (
     Subscription,
 )
 from svc_core.reports.recordings import forget_reports
-from svc_core.wire.constraints import Doc
 
 READ = frozenset({"profiles:read"})
 WRITE = frozenset({"profiles:write"})
@@ -49,9 +48,8 @@ WRITE = frozenset({"profiles:write"})
 class ListProfiles:
     """The caller's subscribed profiles, or the public ones of everybody, newest first."""
 
-    visibility: Annotated[
-        Maybe[Literal["public"]], QUERY, Doc("The public profiles that one may subscribe to.")
-    ] = UNSET
+    visibility: Annotated[Maybe[Literal["public"]], QUERY] = UNSET
+    """The public profiles that one may subscribe to."""
     limit: Limit = 100
     cursor: Cursor = UNSET
 

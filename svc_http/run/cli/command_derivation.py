@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, Final, get_args
+from typing import Annotated, Any, Final, get_args
 
 from svc_core.base.unset import Unset
 from svc_core.contract.result import Empty
@@ -11,7 +11,7 @@ from svc_core.operation.declaration import JSON, MEMBER, Confidential, Operation
 from svc_core.operation.inputs import Input, inputs_of
 from svc_core.operation.parsing import offers
 from svc_core.wire import shapes
-from svc_core.wire.constraints import Arg, Le, WriteOnly
+from svc_core.wire.constraints import Arg, Doc, Le, WriteOnly
 from svc_http.run.cli.operation_commands import Command, Flag
 from svc_http.run.cli.typed_values import HINTS
 
@@ -77,8 +77,8 @@ def flags_of(operation: Operation[Any, Any]) -> list[tuple[Flag, Input]]:
 def _extra(flag: Flag) -> tuple[Flag, Input]:
     """A flag that follows from what an operation is, not from its request class."""
     name = flag.path[0]
-    kind: Any = flag.kind
-    return flag, Input(name, name, flag.place, kind, False, None, str, None, flag.doc)
+    kind: Any = Annotated[(flag.kind, Doc(flag.doc))]
+    return flag, Input(name, name, flag.place, kind, False, None, str, None)
 
 
 def _flags(items: Iterable[Input], within: tuple[str, ...] = ()) -> Iterator[tuple[Flag, Input]]:
