@@ -213,12 +213,6 @@ class Settings:
     x402_rpc: str | None = _setting(None, "https://mainnet.base.org", web_address, secret=True)
     """The JSON-RPC address of a node of the network: what a payment in doubt became is read from
     the chain. Default: the facilitator alone is asked, then the operator."""
-    x402_dry_run: bool = _setting(False, "true")
-    """Whether payments are asked for and checked and never settled: nothing is charged and no payer
-    gets an answer, for a rehearsal."""
-    x402_transfer_receipts: bool = _setting(True, "false")
-    """Whether receipts are also found by the hash of the transfer: whoever sees that on the chain
-    can then learn what it bought."""
     x402_wallet_per_minute: int = _setting(60, "60", integer(1, 1_000_000))
     """How many requests one wallet may pay for in a minute (UTC)."""
     x402_wallet_usd_per_day: str = _setting("25", "25", dollars)
@@ -262,8 +256,6 @@ class Settings:
     """The model that is asked for there. With another model all vectors are made anew."""
     embeddings_key: str | None = _setting(None, "sk-...", secret=True)
     """The key that is sent there as a bearer. Default: none."""
-    embeddings_dimensions: int | None = _setting(None, "512", integer(16, 4_096))
-    """How many dimensions are asked for there. Default: those of the model."""
 
     # -- the language model
     agent_url: str | None = _setting(None, "http://127.0.0.1:11434/v1", web_origin)
@@ -274,10 +266,6 @@ class Settings:
     """The model that is asked for there; needed with `agent_url`."""
     agent_key: str | None = _setting(None, "sk-...", secret=True)
     """The key that is sent there as a bearer. Default: none."""
-    agent_max_steps: int = _setting(6, "6", integer(1, 20))
-    """How often the model is asked for one answer; the last time it has no tools."""
-    agent_max_output_tokens: int = _setting(2_000, "2000", integer(16, 100_000))
-    """How many tokens the model may write each time."""
     agent_fallback: Literal["none", "embedded"] = _setting("none", "embedded")
     """Who answers where the model cannot begin: nobody, or the service without a model. Not where
     its credits are used up: that is 402."""

@@ -46,13 +46,13 @@ class Host:
     `origin` is its public address without a path. `is_development` allows what only a developer's
     own machine may do, such as webhooks to loopback addresses. `allow_erasure` names the
     workspaces whose ledger content may be erased; `"*"` in it names all. `signer` is the key of the
-    ledgers, `receipt_signer` that of payments; with `receipts_by_transaction` a receipt can also be
-    looked up by its transfer. `has_voice`: the host has a voice for reports; `audio_wait` is how
-    long an event waits for a recording. `media_base_url` is the CDN of the media files, None where
-    this service has them. `thread_retention` is how long a silent conversation is stored.
-    `ui_finish_reason`: the UI message stream has the finish reason in a member of its own.
-    `aliases_until` is when deprecated members end, None for never. `lite_keys_before` is the day
-    before which a key must have been made to be grandfathered, None for none.
+    ledgers, `receipt_signer` that of payments. `has_voice`: the host has a voice for reports;
+    `audio_wait` is how long an event waits for a recording. `media_base_url` is the CDN of the
+    media files, None where this service has them. `thread_retention` is how long a silent
+    conversation is stored. `ui_finish_reason`: the UI message stream has the finish
+    reason in a member of its own. `aliases_until` is when deprecated members end, None for never.
+    `lite_keys_before` is the day before which a key must have been made to be grandfathered, None
+    for none.
     `providers` holds the providers of what only a host can reach (publishers, voices, files), each
     under the Protocol that a feature declares for it.
     """
@@ -62,7 +62,6 @@ class Host:
     allow_erasure: frozenset[str] = frozenset()
     signer: Signer | None = None
     receipt_signer: Signer | None = None
-    receipts_by_transaction: bool = True
     has_voice: bool = False
     audio_wait: timedelta = timedelta(minutes=10)
     media_base_url: str | None = None

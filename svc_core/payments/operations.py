@@ -4,8 +4,6 @@ The receipt is public (Spec: "the sanitized x402 receipt lookup is public"). The
 cases run in units of the system; no row of theirs shows a signature or an answer.
 """
 
-from datetime import date
-from decimal import Decimal
 from functools import partial
 from typing import Annotated, Any, Literal, Protocol
 
@@ -22,14 +20,14 @@ from svc_core.operation.declaration import PATH, Operation, declare, local
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
 from svc_core.payments import decisions, receipts, store
-from svc_core.payments.admission import USD_UNITS, Limits
+from svc_core.payments.admission import Limits
 from svc_core.payments.messages import Bytes32
 from svc_core.payments.outcomes import PaymentOutcome, transaction_of
 from svc_core.payments.payment_rows import RECEIPT_PREFIX, Payment, PaymentRow
 from svc_core.payments.receipts import Receipt
 from svc_core.payments.states import IN_DOUBT, Event, State
 from svc_core.payments.steps import Checkout
-from svc_core.payments.store import PAYMENTS, REVENUE
+from svc_core.payments.store import PAYMENTS
 from svc_core.wire.constraints import Arg, Example, Ge, Le
 
 BY_HAND = "said by the operator"
@@ -60,9 +58,7 @@ async def get_receipt(ctx: CallContext, request: GetReceipt) -> Single[Receipt]:
     Raises:
         Problem: RECEIPT_NOT_FOUND, the same whatever the reason.
     """
-    reference = receipts.receipt_reference(
-        request.receipt_id, of_all=ctx.host.receipts_by_transaction
-    )
+    reference = receipts.receipt_reference(request.receipt_id)
     store_ = ctx.host.providers.get(Receipts)
     payment: Payment | None = None if store_ is None else await store_.receipt(reference)
     return Single(wire.to_bytes(receipts.public(payment)))
@@ -101,24 +97,6 @@ class ReconcilePayments:
     """The money moved, in this transaction."""
     failed: bool = False
     """The money did not move and will not."""
-
-
-@frozen
-class ListRevenue:
-    """How much of it."""
-
-    limit: Annotated[int, Ge(1), Le(1_000)] = 100
-    """At most so many rows."""
-
-
-@frozen
-class RevenueRow:
-    """What was paid on a day (UTC) for one operation."""
-
-    day: date
-    operation: str
-    payments: int
-    usd: str
 
 
 async def list_payments(ctx: Context, request: ListPayments) -> Page[PaymentRow]:
@@ -174,16 +152,6 @@ async def _resolve(ctx: Context, *, id_: str, outcome: PaymentOutcome) -> Paymen
     return after
 
 
-async def list_revenue(ctx: Context, request: ListRevenue) -> Page[RevenueRow]:
-    """What was paid by day and operation, the newest day first."""
-    rows = [REVENUE.decode(row.raw) async for row in ctx.every(REVENUE, request.limit)]
-    revenue = [
-        RevenueRow(row.day, row.operation, row.payments, str(Decimal(row.units) / USD_UNITS))
-        for row in rows
-    ]
-    return Page(tuple(map(wire.to_bytes, revenue)))
-
-
 async def _payment(ctx: Context, id_: str) -> Payment:
     """Raises: Problem NOT_FOUND."""
     payment = await ctx.find(PAYMENTS, id_) or await store.stored_receipt(ctx.tx, id_.lower())
@@ -231,14 +199,5 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
             "`--failed`. The payer of one that settled gets its answer by sending the request "
             "again; one that failed may be paid for anew."
         ),
-    ),
-    local(
-        "payments revenue",
-        "Show what was paid by day and operation",
-        list_revenue,
-        method="GET",
-        binding="system",
-        columns=("day", "operation", "payments", "usd"),
-        description="Days are of UTC, by when payments were found settled.",
     ),
 )

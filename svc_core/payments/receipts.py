@@ -66,14 +66,13 @@ class Receipt:
     """Whether the answer was sent."""
 
 
-def receipt_reference(text: str, *, of_all: bool = True) -> str:
-    """The normalised key of a receipt lookup: an identifier, or with `of_all` a transaction hash.
+def receipt_reference(text: str) -> str:
+    """The normalised key of a receipt lookup: an identifier, or a transaction hash.
 
     Raises:
         Problem: RECEIPT_NOT_FOUND, the text is neither.
     """
-    key = transaction_of(text) if of_all else None
-    key = text if ids.is_id(RECEIPT_PREFIX, text) else key
+    key = text if ids.is_id(RECEIPT_PREFIX, text) else transaction_of(text)
     if key is None:
         raise Problem(problem.RECEIPT_NOT_FOUND)
     return key

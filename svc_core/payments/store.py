@@ -8,11 +8,10 @@ Rule 2: an answer may be forgotten from the moment at which it was delivered; on
 """
 
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-import attrs
 from attrs import frozen
 
 from svc_core.access.limits import DAY_SECONDS
@@ -95,26 +94,7 @@ WALLETS: Collection[Wallet] = Collection(
 )
 
 
-@frozen
-class Revenue:
-    """What was paid on a day (UTC) for one operation: how often, and in the assets' units."""
-
-    id: str
-    day: date
-    operation: str
-    payments: int
-    units: int
-
-
-REVENUE: Collection[Revenue] = Collection(
-    name="revenue",
-    model=Revenue,
-    prefix="",
-    order=lambda revenue: revenue.day.toordinal(),
-    scope="system",
-)
-
-COLLECTIONS: tuple[Collection[Any], ...] = (PAYMENTS, PAID_ANSWERS, WALLETS, REVENUE)
+COLLECTIONS: tuple[Collection[Any], ...] = (PAYMENTS, PAID_ANSWERS, WALLETS)
 
 
 PaymentListener = Callable[[Payment | None, Payment], None]
@@ -200,8 +180,6 @@ async def update(tx: Transaction, place: PaymentKeys, rule: Rule) -> tuple[Payme
     await tx.documents.put(PAYMENTS, after.id, after)
     if writes.wallet is not None:
         await tx.documents.put(WALLETS, writes.wallet.payer, writes.wallet)
-    if after.settled_at is not None and (before is None or before.settled_at is None):
-        await _add_revenue(tx, after, after.settled_at.astimezone(UTC).date())
     answer = writes.answer
     if answer is None and after.delivered_at is not None:
         answer = current.answers.get(after.id)  # from now on it may be forgotten
@@ -250,11 +228,3 @@ async def _rows(tx: Transaction, place: PaymentKeys) -> PaymentRows:
     rows = await tx.documents.get_many(PAID_ANSWERS, ids)
     answers = {id_: bodies.unpack(PAID_ANSWERS.decode(row.raw).packed) for id_, row in rows.items()}
     return PaymentRows(payment, namesake, wallet, answers)
-
-
-async def _add_revenue(tx: Transaction, payment: Payment, day: date) -> None:
-    id_ = f"{day} {payment.operation}"
-    row = await tx.documents.get(REVENUE, id_)
-    old = Revenue(id_, day, payment.operation, 0, 0) if row is None else REVENUE.decode(row.raw)
-    new = attrs.evolve(old, payments=old.payments + 1, units=old.units + payment.amount)
-    await tx.documents.put(REVENUE, id_, new)

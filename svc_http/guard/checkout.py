@@ -45,11 +45,9 @@ _COUNTED_FIELDS: Final = frozenset(
 
 
 def limits_of(settings: Settings) -> Limits:
-    """The payment limits of the settings; in a dry run, where every settlement is refused, a wallet
-    may be refused without limit."""
+    """The payment limits of the settings."""
     decimals = NETWORKS[settings.payment_network].asset.decimals
     return Limits(
-        wallet_rejections=_NO_LIMIT if settings.x402_dry_run else Limits().wallet_rejections,
         wallet_minute=settings.x402_wallet_per_minute,
         wallet_day=atomic(settings.x402_wallet_usd_per_day, decimals),
         operation_minute=settings.x402_operation_per_minute,

@@ -35,6 +35,10 @@ REFUSAL_BYTES: Final = 64 * 1024
 REFUSAL_CHARS: Final = 500
 ANSWER_BYTES: Final = 8 * 1024 * 1024
 """The largest answer of the model: 16,000 characters in frames of 300 bytes each are 5 MB."""
+STEPS_MAX: Final = 6
+"""How often the model is asked for one answer; the last time it has no tools."""
+TOKENS_MAX: Final = 2_000
+"""How many tokens the model may write each time."""
 TRAILER_SECONDS: Final = 2.0
 """How long to wait for what may follow the end of an answer: its usage, the end of the body."""
 TOOLS_AT_ONCE: Final = 4
@@ -44,20 +48,18 @@ PASSAGES_AT_ONCE: Final = 4
 
 @frozen
 class ChatEndpoint:
-    """The address, name and key of a language model, and the bounds of one answer."""
+    """The address, name and key of a language model."""
 
     url: str
     model: str
     key: str | None = field(default=None, repr=False)
-    steps_max: int = 6
-    tokens_max: int = 2_000
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of every request; OpenAI's newest models need other ones than the rest."""
         if OPENAI in self.url:
-            return {"model": self.model, "max_completion_tokens": self.tokens_max}
-        return {"model": self.model, "max_tokens": self.tokens_max, "temperature": 0}
+            return {"model": self.model, "max_completion_tokens": TOKENS_MAX}
+        return {"model": self.model, "max_tokens": TOKENS_MAX, "temperature": 0}
 
 
 @frozen
@@ -218,7 +220,7 @@ class Chat:
         dialogue = Dialogue(turn, tools.specs, tools.origin)
         used = Usage()
         for step in count(1):
-            is_last = step == self._endpoint.steps_max
+            is_last = step == STEPS_MAX
             completion = Completion()
             deltas = self._deltas(dialogue.request(is_last=is_last), completion, deadline)
             async with aclosing(_sentence_events(deltas, dialogue, step)) as events:

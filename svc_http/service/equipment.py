@@ -87,10 +87,7 @@ def embedder_of(settings: Settings) -> Embeddings | None:
             raise SettingsError(f"setting 'embeddings' {reason}")
         return Embeddings(LocalModel())
     place = EmbeddingEndpoint(
-        settings.embeddings_url,
-        settings.embeddings_model,
-        settings.embeddings_key,
-        settings.embeddings_dimensions,
+        settings.embeddings_url, settings.embeddings_model, settings.embeddings_key
     )
     return Embeddings(RemoteModel(place))
 
@@ -99,13 +96,7 @@ def chat_of(settings: Settings) -> Chat | None:
     """The language model that answers questions, or None without one; the caller closes it."""
     if settings.agent_url is None or settings.agent_model is None:
         return None
-    place = chats.ChatEndpoint(
-        settings.agent_url,
-        settings.agent_model,
-        settings.agent_key,
-        settings.agent_max_steps,
-        settings.agent_max_output_tokens,
-    )
+    place = chats.ChatEndpoint(settings.agent_url, settings.agent_model, settings.agent_key)
     return Chat(place, fallback=RuleBackend() if settings.agent_fallback == "embedded" else None)
 
 

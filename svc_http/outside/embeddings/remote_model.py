@@ -43,17 +43,11 @@ _CURES: Final = {
 
 @frozen
 class EmbeddingEndpoint:
-    """The address, name, key and vector length of an embedding model."""
+    """The address, name and key of an embedding model."""
 
     url: str
     model: str
     key: str | None = field(default=None, repr=False)
-    dimensions: int | None = None
-
-    @property
-    def name(self) -> str:
-        """The name under which vectors are stored: the same model elsewhere makes the same ones."""
-        return self.model if self.dimensions is None else f"{self.model}/{self.dimensions}"
 
 
 class RemoteModel:
@@ -74,8 +68,8 @@ class RemoteModel:
 
     @property
     def name(self) -> str:
-        """The name under which its vectors are stored."""
-        return self._endpoint.name
+        """The name under which vectors are stored: the same model elsewhere makes the same ones."""
+        return self._endpoint.model
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """The vector of each text.
@@ -132,14 +126,11 @@ class RemoteModel:
             raise self._failure(str(error)) from error
 
     def _question(self, texts: Sequence[str]) -> dict[str, Any]:
-        question: dict[str, Any] = {
+        return {
             "model": self._endpoint.model,
             "input": list(texts),
             "encoding_format": "float",
         }
-        if self._endpoint.dimensions is not None:
-            question["dimensions"] = self._endpoint.dimensions
-        return question
 
     def _read(self, body: bytes, count: int) -> Sequence[Sequence[float]]:
         """The vectors of an answer, in the order of the texts."""

@@ -6,7 +6,6 @@ Rule 2: a facilitator that does not answer now stops nothing: keys work, payment
 """
 
 from collections.abc import Callable
-from typing import Final
 
 from attrs import frozen
 from starlette.routing import Route
@@ -14,9 +13,8 @@ from starlette.routing import Route
 from svc_core.payments import networks
 from svc_core.payments.challenge import Terms
 from svc_core.payments.evm import checksum_address
-from svc_core.payments.messages import SCHEME, VERSION, SettlementResponse, Verdict
-from svc_core.payments.payment_ports import ChainReader, Crypto, Facilitator, Unavailable
-from svc_core.wire import Json
+from svc_core.payments.messages import SCHEME, VERSION
+from svc_core.payments.payment_ports import ChainReader, Crypto, Unavailable
 from svc_http import system
 from svc_http.outside.facilitators import ethereum
 from svc_http.outside.facilitators.chain import JsonRpcChain
@@ -24,9 +22,6 @@ from svc_http.outside.facilitators.ethereum import Ethereum
 from svc_http.outside.facilitators.play_money import PATH, PlayMoney
 from svc_http.outside.facilitators.remote_facilitator import RemoteFacilitator
 from svc_http.settings import Settings, setting_error
-
-DRY_RUN: Final = "invalid_while_dry_run"
-"""Begins like the reasons that are given before anything is sent, so that no doubt arises."""
 
 OnFailure = Callable[[BaseException], None]
 
@@ -36,21 +31,15 @@ class PaymentProvider:
     """The payee, the facilitator and the chain reader of x402 payments.
 
     `address` is that of the facilitator, as shown to people. `routes` are those of the built-in
-    facilitator. If it does not settle, payments are a dry run.
+    facilitator.
     """
 
     terms: Terms
     crypto: Crypto
-    base_facilitator: RemoteFacilitator | PlayMoney
+    facilitator: RemoteFacilitator | PlayMoney
     chain: ChainReader | None
     address: str
     routes: tuple[Route, ...] = ()
-    settles: bool = True
-
-    @property
-    def facilitator(self) -> Facilitator:
-        """The facilitator that verifies and settles, or only verifies in a dry run."""
-        return self.base_facilitator if self.settles else DryRun(self.base_facilitator)
 
     async def check(self) -> None:
         """Check that the facilitator accepts our payments, and that the node is of their chain.
@@ -60,7 +49,7 @@ class PaymentProvider:
             Unavailable: one of them does not answer.
         """
         name = self.terms.network.id
-        kinds = (await self.base_facilitator.supported()).kinds
+        kinds = (await self.facilitator.supported()).kinds
         if (VERSION, SCHEME, name) not in {(k.x402_version, k.scheme, k.network) for k in kinds}:
             names = sorted({kind.network for kind in kinds if kind.x402_version == VERSION})
             reason = f"does not take {SCHEME} on {name}, but on {', '.join(names) or 'nothing'}"
@@ -74,25 +63,9 @@ class PaymentProvider:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self.base_facilitator.aclose()
+        await self.facilitator.aclose()
         if isinstance(self.chain, JsonRpcChain):
             await self.chain.aclose()
-
-
-@frozen
-class DryRun:
-    """A facilitator that verifies payments and never settles one."""
-
-    facilitator: Facilitator
-
-    async def verify(self, payload: Json) -> Verdict:
-        """The verdict of the facilitator."""
-        return await self.facilitator.verify(payload)
-
-    async def settle(self, payload: Json) -> SettlementResponse:
-        """Refuse: nothing is charged, and nothing is delivered."""
-        del payload
-        return SettlementResponse(False, error_reason=DRY_RUN)
 
 
 def payment_provider(settings: Settings) -> PaymentProvider | None:
@@ -111,15 +84,15 @@ def payment_provider(settings: Settings) -> PaymentProvider | None:
     crypto = Ethereum()
     terms = Terms(networks.NETWORKS[settings.payment_network], settings.x402_pay_to)
     _check_payee(terms, crypto)
-    url, settles = facilitator_address(settings), not settings.x402_dry_run
+    url = facilitator_address(settings)
     if _is_play(settings, terms):
         play = PlayMoney(terms.network, crypto, system.now)
         routes = tuple(play.routes(is_shown=not settings.is_open))
-        return PaymentProvider(terms, crypto, play, play, url, routes, settles)
+        return PaymentProvider(terms, crypto, play, play, url, routes)
     key, seconds = settings.x402_facilitator_key, settings.x402_settle_seconds
     facilitator = RemoteFacilitator(url, key, settle_seconds=seconds)
     chain = None if settings.x402_rpc is None else JsonRpcChain(settings.x402_rpc)
-    return PaymentProvider(terms, crypto, facilitator, chain, url, settles=settles)
+    return PaymentProvider(terms, crypto, facilitator, chain, url)
 
 
 async def check_payment_provider(provider: PaymentProvider | None, on_failure: OnFailure) -> None:
@@ -133,8 +106,8 @@ async def check_payment_provider(provider: PaymentProvider | None, on_failure: O
             await provider.check()
         except Unavailable as error:
             on_failure(error)
-        if isinstance(provider.base_facilitator, RemoteFacilitator):
-            provider.base_facilitator.on_failure = on_failure
+        if isinstance(provider.facilitator, RemoteFacilitator):
+            provider.facilitator.on_failure = on_failure
 
 
 def facilitator_address(settings: Settings) -> str:

@@ -76,7 +76,6 @@ _IS_RISKY: Final[Mapping[str, Callable[[Settings], bool]]] = {
     "request_log": lambda settings: settings.request_log == "off",
     "x402_facilitator": lambda settings: str(settings.x402_facilitator).startswith("http:"),
     "x402_rpc": lambda settings: settings.x402_pay_to is not None and settings.x402_rpc is None,
-    "x402_dry_run": lambda settings: settings.x402_dry_run,
     "metrics_port": lambda settings: settings.metrics_port is None and settings.is_open,
     "workers": lambda settings: not settings.workers,
 }

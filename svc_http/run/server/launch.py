@@ -6,6 +6,7 @@ Rule 3: what was opened is closed in the opposite order, whatever ended the run.
 """
 
 import asyncio
+import gc
 import socket
 import sys
 import tempfile
@@ -189,6 +190,8 @@ async def _serve(
                 if manner.restarts is not None:
                     listening = listening.dup()  # the one that stays keeps who connects waiting
                     stack.enter_context(manner.restarts.heeds(runtime))
+                gc.collect()
+                gc.freeze()  # what a start makes stays: full collections cost a graph answer 100 ms
                 await hypercorn.serve(service, listening, lambda _host, _port: on_ready(server))
 
 

@@ -101,7 +101,6 @@ def _host(
         settings.origin,
         settings.env == "development",
         allow_erasure=frozenset(settings.allow_erasure),
-        receipts_by_transaction=settings.x402_transfer_receipts,
         has_voice=providers.speech is not None,
         audio_wait=settings.audio_wait,
         media_base_url=settings.media_base_url,

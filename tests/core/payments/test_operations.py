@@ -4,7 +4,6 @@ import json
 from datetime import timedelta
 from typing import Any
 
-import attrs
 import pytest
 
 from svc_core.base import drive
@@ -16,14 +15,9 @@ from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import Units
 from svc_core.payments import operations
-from svc_core.payments.operations import (
-    ListPayments,
-    ListRevenue,
-    ReconcilePayments,
-    ShowPayment,
-)
+from svc_core.payments.operations import ListPayments, ReconcilePayments, ShowPayment
 from svc_core.payments.payment_rows import Payment, Writes
-from svc_core.payments.states import Event, State
+from svc_core.payments.states import State
 from svc_core.payments.steps import Checkout
 from svc_core.payments.store import COLLECTIONS, StoredPayments
 from svc_core.testing.clock import CountingIds
@@ -125,23 +119,3 @@ def test_all_in_doubt_are_looked_after_where_payments_are_taken() -> None:
     desk.host = Host(providers={Checkout: checkout})
     (row,) = desk.reconcile()
     assert row["state"] == "released"
-
-
-def test_revenue_is_counted_once_for_each_payment_by_day_and_operation() -> None:
-    desk = Desk()
-    for number, operation in ((1, "getReport"), (2, "getReport"), (3, "listReports")):
-        settling = desk.keep(
-            payment(number, state=State.UNKNOWN, operation=operation, amount=250_000)
-        )
-        later = NOW + timedelta(days=number // 2)
-        owed = desk.keep(settling.after(Event.OBSERVE, later))
-        desk.keep(owed.after(Event.DELIVER, later))
-    desk.keep(attrs.evolve(payment(4), state=State.RELEASED))
-    rows = desk.ask(operations.list_revenue, ListRevenue())
-    revenue = [(row["day"], row["operation"], row["payments"], row["usd"]) for row in rows]
-    assert sorted(revenue) == [
-        ("2026-03-04", "getReport", 1, "0.25"),
-        ("2026-03-05", "getReport", 1, "0.25"),
-        ("2026-03-05", "listReports", 1, "0.25"),
-    ]
-    assert [row["day"] for row in rows] == ["2026-03-05", "2026-03-05", "2026-03-04"]

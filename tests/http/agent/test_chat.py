@@ -28,7 +28,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_http.outside import chat
 from svc_http.outside import upstream as transport
-from svc_http.outside.chat import Chat, ChatEndpoint, ChatTimeouts
+from svc_http.outside.chat import STEPS_MAX, TOKENS_MAX, Chat, ChatEndpoint, ChatTimeouts
 from tests.upstream import END, Upstream, call, chunk, upstream, words
 
 pytestmark = pytest.mark.anyio
@@ -74,9 +74,8 @@ class Box:
         )
 
 
-def model(server: Upstream, **options: Any) -> Chat:
-    waits = options.pop("waits", ChatTimeouts(idle=60.0, total=120.0))
-    return Chat(ChatEndpoint(server.url, "small", KEY, **options), timeouts=waits)
+def model(server: Upstream, waits: ChatTimeouts | None = None) -> Chat:
+    return Chat(ChatEndpoint(server.url, "small", KEY), timeouts=waits)
 
 
 SOON = 60.0
@@ -132,8 +131,8 @@ async def test_a_question_is_answered_with_the_tools_and_their_numbers(server: U
 
 
 def test_the_newest_models_of_openai_take_other_names() -> None:
-    reason = ChatEndpoint("https://api.openai.com/v1", "new", tokens_max=9).parameters
-    assert reason == {"model": "new", "max_completion_tokens": 9}
+    reason = ChatEndpoint("https://api.openai.com/v1", "new").parameters
+    assert reason == {"model": "new", "max_completion_tokens": TOKENS_MAX}
 
 
 ENDS: dict[str, tuple[list[Any], str]] = {
@@ -253,9 +252,10 @@ async def test_a_model_without_end_is_asked_for_the_last_time_without_tools(
     server: Upstream,
 ) -> None:
     server.says(*LOOK)
-    run = await events(model(server, steps_max=3))
-    assert [("tools" in body) for _, body in server.requests] == [True, True, False]
-    assert sum(isinstance(item, ToolCall) for item in run) == 2
+    run = await events(model(server))
+    asked = [("tools" in body) for _, body in server.requests]
+    assert asked == [True] * (STEPS_MAX - 1) + [False]
+    assert sum(isinstance(item, ToolCall) for item in run) == STEPS_MAX - 1
     assert run[-1] == AnswerFailure("UPSTREAM_ERROR", "Agent provider failed.")
 
 

@@ -45,7 +45,6 @@ RISKY: dict[str, dict[str, Any]] = {
     "request_log": {"request_log": "off"},
     "x402_facilitator": {"x402_facilitator": "http://facilitator.example.org"},
     "x402_rpc": {"x402_pay_to": "0x52908400098527886E0F7030069857D2E4169EE7"},
-    "x402_dry_run": {"x402_dry_run": True},
     "metrics_port": {"host": "example.org", "metrics_port": None},
     "workers": {"workers": ()},
 }

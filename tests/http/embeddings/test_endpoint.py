@@ -20,9 +20,9 @@ def server() -> Iterator[Server]:
         yield place
 
 
-def model(server: Server, **options: Any) -> RemoteModel:
+def model(server: Server) -> RemoteModel:
     return RemoteModel(
-        EmbeddingEndpoint(server.url, "small", KEY, **options), waits=(0.0, 0.0), total_seconds=60.0
+        EmbeddingEndpoint(server.url, "small", KEY), waits=(0.0, 0.0), total_seconds=60.0
     )
 
 
@@ -34,7 +34,7 @@ async def failure(remote: RemoteModel, *texts: str) -> NotEmbedded:
 
 
 async def test_texts_are_asked_for_in_the_form_of_openai(server: Server) -> None:
-    vectors = await model(server, dimensions=5).vectors(["port strike", "storm"])
+    vectors = await model(server).vectors(["port strike", "storm"])
 
     assert vectors == [vector("port strike"), vector("storm")]
     ((fields, question),) = server.requests
@@ -44,7 +44,6 @@ async def test_texts_are_asked_for_in_the_form_of_openai(server: Server) -> None
         "model": "small",
         "input": ["port strike", "storm"],
         "encoding_format": "float",
-        "dimensions": 5,
     }
 
 
@@ -157,8 +156,3 @@ async def test_a_silent_server_is_not_waited_for(server: Server) -> None:
 async def test_a_connection_that_breaks_is_tried_again(server: Server) -> None:
     server.says(200, b"{", Content_Length="10")
     assert await model(server).vectors(["port"]) == [vector("port")]
-
-
-async def test_the_name_tells_the_dimensions_that_were_asked_for() -> None:
-    assert RemoteModel(EmbeddingEndpoint("http://x/v1", "small")).name == "small"
-    assert RemoteModel(EmbeddingEndpoint("http://x/v1", "small", None, 512)).name == "small/512"

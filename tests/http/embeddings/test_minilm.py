@@ -222,7 +222,6 @@ async def test_the_last_questions_are_kept(monkeypatch: pytest.MonkeyPatch) -> N
     [
         ("embeddings", "bert", "must be one of auto, none, minilm, openai"),
         ("embeddings_url", "127.0.0.1:11434", "must be an http or https address"),
-        ("embeddings_dimensions", "8", "from 16 to 4096"),
     ],
 )
 def test_a_wrong_setting_is_one_line(name: str, value: str, why: str) -> None:

@@ -602,15 +602,6 @@ def test_a_server_that_stops_finishes_what_it_settles(tmp_path: Path, buyer: Wal
 # -- besides -----------------------------------------------------------------------------------
 
 
-def test_a_rehearsal_charges_nobody(make_shop: Callable[..., Shop], buyer: Wallet) -> None:
-    shop = make_shop(x402_dry_run=True)
-    for _ in range(7):  # more than are refused of a wallet otherwise
-        reply = ask(shop.port, REPORT_PATH, payment_header(shop.port, REPORT_PATH, buyer))
-        assert (reply.status, reply.settlement["success"]) == (402, False)
-        assert b"secret words" not in reply.body
-    assert (settlement_count(shop), shop.runs) == (0, 7)
-
-
 def test_what_was_paid_is_counted(make_shop: Callable[..., Shop], buyer: Wallet) -> None:
     shop = make_shop()
     value = payment_header(shop.port, REPORT_PATH, buyer)

@@ -7,15 +7,12 @@ from typing import Any
 import pytest
 
 from svc_core.payments.networks import BASE, BASE_SEPOLIA, BURN_ADDRESS
-from svc_core.payments.outcomes import judge_settlement
 from svc_core.payments.payment_ports import Unavailable
-from svc_core.payments.states import Event
 from svc_http.outside.facilitators import ethereum
 from svc_http.outside.facilitators.chain import JsonRpcChain
 from svc_http.outside.facilitators.play_money import PlayMoney
 from svc_http.outside.facilitators.x402 import check_payment_provider, payment_provider
 from svc_http.settings import SettingsError, load
-from tests.http.payments.test_chain import payment
 from tests.node import Node, node
 from tests.upstream import Upstream
 
@@ -169,19 +166,6 @@ async def test_a_node_has_to_be_one_of_the_network(server: Upstream, place: Node
         await wrong_node.check()
     await wrong_node.aclose()
     assert place.url not in repr(settings_of(rpc=place.url))
-
-
-async def test_a_dry_run_verifies_and_never_settles() -> None:
-    provider = payment_provider(settings_of(dry_run="true"))
-    assert provider is not None
-    await provider.check()
-    play = provider.chain
-    assert isinstance(play, PlayMoney)
-    assert (await provider.facilitator.verify({})).invalid_reason == "invalid_payload"
-    settlement = await provider.facilitator.settle({})
-    outcome = judge_settlement(settlement, payment(), is_first=True)
-    assert (outcome.event, outcome.reason) == (Event.REJECT, "invalid_while_dry_run")
-    assert not play.transfers
 
 
 def test_the_cryptography_is_that_of_ethereum() -> None:

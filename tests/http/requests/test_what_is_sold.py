@@ -108,12 +108,6 @@ def test_a_price_of_what_is_not_sold_is_refused_at_the_start(shop):
 # -- afterwards --------------------------------------------------------------------------------
 
 
-def test_an_operator_may_tell_nothing_of_a_transfer(shop, check_problem):
-    house = shop(PAYMENT, x402_transfer_receipts=False)
-    assert house.ask("GET", f"{PATH}/{RECEIPT}").status_code == 200
-    check_problem(house.ask("GET", f"{PATH}/{HASH}"), problem.RECEIPT_NOT_FOUND)
-
-
 @pytest.mark.parametrize("reference", [RECEIPT, HASH, HASH.upper().replace("X", "x")])
 def test_a_settled_payment_has_a_receipt_that_names_nobody(shop, reference):
     answer = shop(PAYMENT).ask("GET", f"{PATH}/{reference}", headers={"Origin": "https://a.b"})
