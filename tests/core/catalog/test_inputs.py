@@ -1,7 +1,6 @@
 """What an operation takes is read once, from its request class."""
 
 from datetime import UTC, datetime
-from types import SimpleNamespace
 from typing import Annotated
 
 import pytest
@@ -11,10 +10,11 @@ from svc_core.base.unset import UNSET, Maybe
 from svc_core.operation.declaration import PATH, QUERY, In
 from svc_core.operation.inputs import inputs_of
 from svc_core.wire.constraints import Doc, Ge, IdOf
+from tests.core.catalog import things
 
 
-def test_every_field_is_an_input_with_its_wire_name_and_place(kit: SimpleNamespace) -> None:
-    read = inputs_of(kit.ListThings)
+def test_every_field_is_an_input_with_its_wire_name_and_place() -> None:
+    read = inputs_of(things.ListThings)
     assert [(item.attribute, item.name, item.place) for item in read] == [
         ("limit", "limit", "query"),
         ("cursor", "cursor", "query"),
@@ -31,12 +31,12 @@ def test_every_field_is_an_input_with_its_wire_name_and_place(kit: SimpleNamespa
     ]
 
 
-def test_headers_and_bodies_are_inputs_too(kit: SimpleNamespace) -> None:
-    body, agent = inputs_of(kit.MakeThing)
+def test_headers_and_bodies_are_inputs_too() -> None:
+    body, agent = inputs_of(things.MakeThing)
     assert (body.place, body.required, body.annotation) == (
         "body",
         True,
-        Annotated[kit.ThingInput, Doc("The thing.")],
+        Annotated[things.ThingInput, Doc("The thing.")],
     )
     assert (agent.name, agent.place, agent.required) == ("X-Agent", "header", False)
     with pytest.raises(AssertionError, match="structured"):
@@ -82,16 +82,14 @@ def test_the_place_is_no_part_of_the_type() -> None:
         ("since", "2026-01-31T09:30:00Z", datetime(2026, 1, 31, 9, 30, tzinfo=UTC)),
     ],
 )
-def test_an_input_reads_its_own_text(
-    kit: SimpleNamespace, name: str, text: str, value: object
-) -> None:
-    (item,) = (item for item in inputs_of(kit.ListThings) if item.attribute == name)
+def test_an_input_reads_its_own_text(name: str, text: str, value: object) -> None:
+    (item,) = (item for item in inputs_of(things.ListThings) if item.attribute == name)
     assert item.read(text) == value
 
 
-def test_the_inputs_of_a_class_are_read_once(kit: SimpleNamespace) -> None:
-    assert inputs_of(kit.ListThings) is inputs_of(kit.ListThings)
-    assert inputs_of(kit.NoInput) == ()
+def test_the_inputs_of_a_class_are_read_once() -> None:
+    assert inputs_of(things.ListThings) is inputs_of(things.ListThings)
+    assert inputs_of(things.NoInput) == ()
 
 
 def test_an_input_that_cannot_be_read_is_told_at_once() -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import date, datetime
-from types import SimpleNamespace
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import jsonschema_rs
@@ -18,6 +17,7 @@ from svc_core.base.unset import UNSET, Maybe
 from svc_core.operation.declaration import QUERY
 from svc_core.wire.constraints import Doc, Example, Ge, Le, MaxLen, MinLen, Pattern
 from svc_core.wire.schema import Schemas, json_schema, name_of, summary_of
+from tests.core.catalog import things
 
 T = TypeVar("T")
 
@@ -181,9 +181,9 @@ def test_a_class_may_hold_itself() -> None:
     }
 
 
-def test_a_request_is_closed_and_an_answer_open(kit: SimpleNamespace) -> None:
-    input_defs = json_schema(kit.ThingInput, "input")["$defs"]
-    output_defs = json_schema(kit.ThingInput, "output")["$defs"]
+def test_a_request_is_closed_and_an_answer_open() -> None:
+    input_defs = json_schema(things.ThingInput, "input")["$defs"]
+    output_defs = json_schema(things.ThingInput, "output")["$defs"]
     assert input_defs["ThingInput"]["additionalProperties"] is False
     assert input_defs["ThingInput"]["required"] == ["name"]
     assert input_defs["ThingInput"]["properties"]["parts"]["description"].endswith("Default: `[]`.")
@@ -192,14 +192,14 @@ def test_a_request_is_closed_and_an_answer_open(kit: SimpleNamespace) -> None:
     assert output_defs["ThingInput"]["required"] == ["name", "parts"]
 
 
-def test_only_what_may_be_missing_is_optional_in_an_answer(kit: SimpleNamespace) -> None:
-    thing = json_schema(kit.Thing, "output")["$defs"]["Thing"]
+def test_only_what_may_be_missing_is_optional_in_an_answer() -> None:
+    thing = json_schema(things.Thing, "output")["$defs"]["Thing"]
     assert set(thing["properties"]) - set(thing["required"]) == {"oldName"}
-    assert "required" not in json_schema(kit.ThingPatch, "input")["$defs"]["ThingPatch"]
+    assert "required" not in json_schema(things.ThingPatch, "input")["$defs"]["ThingPatch"]
 
 
-def test_the_first_paragraph_of_a_docstring_describes(kit: SimpleNamespace) -> None:
-    assert summary_of(kit.Part) == "A part of a thing, in two lines."
+def test_the_first_paragraph_of_a_docstring_describes() -> None:
+    assert summary_of(things.Part) == "A part of a thing, in two lines."
     assert "description" not in json_schema(Claim, "output")["$defs"]["Claim"]
 
 
@@ -243,9 +243,9 @@ def test_what_has_no_json_form_has_no_schema() -> None:
         Schemas().of(bytes, "output")
 
 
-def test_the_same_class_gives_the_same_bytes(kit: SimpleNamespace) -> None:
-    assert wire.to_bytes(json_schema(kit.Thing, "output")) == wire.to_bytes(
-        json_schema(kit.Thing, "output")
+def test_the_same_class_gives_the_same_bytes() -> None:
+    assert wire.to_bytes(json_schema(things.Thing, "output")) == wire.to_bytes(
+        json_schema(things.Thing, "output")
     )
 
 

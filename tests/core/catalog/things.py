@@ -1,10 +1,8 @@
 """Operations that use every part of a declaration once."""
 
 from datetime import datetime
-from types import SimpleNamespace
 from typing import Annotated, Any, Literal
 
-import pytest
 from attrs import frozen
 
 from svc_core.base.instants import Interval
@@ -130,7 +128,7 @@ class Free:
 class HeaderList:
     """A comma list in a header."""
 
-    agents: Annotated[tuple[str, ...], header_field("X-Agents"), Doc("Who asks.")] = ()
+    agents: Annotated[Maybe[tuple[str, ...]], header_field("X-Agents"), Doc("Who asks.")] = UNSET
 
 
 @frozen
@@ -250,39 +248,11 @@ OPERATIONS = (
         "follow", "GET", "/changes", NoInput, Page[Thing], auth="public", scopes=frozenset(),
         pool="none",
     ),
+    declare("two", "GET", "/two", NoInput, Single[Thing] | Single[Part], scopes=frozenset()),
+    declare("sendCode", "POST", "/code", SendCode, Page[Thing]),
+    declare(
+        "told", "GET", "/told", HeaderList, Single[Thing] | Content, media=(JSON, TEXT),
+        examples={"text/plain": "Anvil\n"},
+    ),
+    declare("own", "DELETE", "/own", OwnIfMatch, Empty, target=Target(THINGS, "thing_id")),
 )  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def operations() -> tuple[Operation[Any, Any], ...]:
-    return OPERATIONS
-
-
-@pytest.fixture(scope="session")
-def by_id() -> dict[str, Operation[Any, Any]]:
-    return {operation.id: operation for operation in OPERATIONS}
-
-
-@pytest.fixture(scope="session")
-def make() -> Any:
-    """Declare one more operation: `make(id, method, path, request, response, **more)`."""
-    return declare
-
-
-@pytest.fixture(scope="session")
-def kit() -> SimpleNamespace:
-    """The classes by name."""
-    classes = (
-        Part,
-        Thing,
-        ThingInput,
-        ThingPatch,
-        ListThings,
-        MakeThing,
-        OneThing,
-        NoInput,
-        HeaderList,
-        OwnIfMatch,
-        SendCode,
-    )
-    return SimpleNamespace(**{class_.__name__: class_ for class_ in classes})
