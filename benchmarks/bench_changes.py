@@ -35,6 +35,7 @@ from svc_core.operation.ports import SYSTEM, Change
 from svc_http import system
 from svc_http.run.server import hypercorn
 from svc_http.service.runtime import application
+from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.service.service_units import Service
 from svc_http.settings import Settings
 from svc_http.stores import SqliteStorage
@@ -89,9 +90,8 @@ def serve(path: str, file: str, port: int) -> None:
     store = SqliteStorage.open(Path(path), COLLECTIONS, epoch=bytes(8))
     settings = Settings(db=path, secret=SECRET, port=port, request_log="off")
     routes = [Route("/static", static)]
-    service = application.build(
-        settings, store, plan_table=PLANS, closing=[store.close], routes=routes
-    )
+    runtime = Runtime(settings, store, plans=PLANS, closing=[store.close])
+    service = application.build(runtime, routes=routes)
     hypercorn.run_hypercorn(service, lambda *_: print("ready", flush=True))
 
 

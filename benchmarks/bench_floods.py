@@ -48,7 +48,7 @@ from svc_http.outside.facilitators.ethereum import Ethereum
 from svc_http.outside.facilitators.x402 import payment_provider
 from svc_http.run.server import hypercorn
 from svc_http.service.runtime import application
-from svc_http.service.runtime.runtime_state import Runtime
+from svc_http.service.runtime.runtime_state import Providers, Runtime
 from svc_http.service.secret import with_secret
 from svc_http.settings import Settings
 from svc_http.stores import SqliteStorage
@@ -102,13 +102,14 @@ def serve(db: str, kind: str) -> None:
         facilitator_url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         config = attrs.evolve(config, x402_pay_to=PAYEE, x402_facilitator=facilitator_url)
     store = SqliteStorage.open(Path(db), catalog.COLLECTIONS, epoch=bytes(8))
-    service = application.build(
+    runtime = Runtime(
         config,
         store,
+        providers=Providers(payments=payment_provider(config)),
         closing=[store.close],
         workers=[doubting] if kind == "readiness" else [],
-        payments=payment_provider(config),
     )
+    service = application.build(runtime)
     keys = asyncio.run(service.runtime.service.system(make_keys))
     hypercorn.run_hypercorn(
         service, lambda _host, port: print(json.dumps({"port": port, "keys": keys}), flush=True)

@@ -46,6 +46,7 @@ from svc_core.payments.evm import Judge
 from svc_http import system
 from svc_http.outside.facilitators.x402 import payment_provider
 from svc_http.service.runtime import application
+from svc_http.service.runtime.runtime_state import Providers, Runtime
 from svc_http.settings import Settings
 from svc_http.stores import SqliteStorage
 
@@ -147,11 +148,11 @@ async def requests(folder: Path, count: int) -> tuple[dict[str, list[float]], li
     if paid is None:
         raise AssertionError("the settings name a payee")
     clock = Stopwatch()
-    paid = attrs.evolve(paid, base_facilitator=clock.of(paid.base_facilitator, "verify", "settle"))
+    paid = attrs.evolve(paid, facilitator=clock.of(paid.facilitator, "verify", "settle"))
     timed_store = clock.of(store, "write")
-    service = application.build(
-        config, timed_store, plan_table=PLANS, payments=paid, closing=[store.close]
-    )
+    providers = Providers(payments=paid)
+    runtime = Runtime(config, timed_store, plans=PLANS, providers=providers, closing=[store.close])
+    service = application.build(runtime)
     await service.runtime.start()
     key = await a_key(store)
     clock.seconds.clear()

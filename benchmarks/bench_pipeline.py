@@ -44,6 +44,7 @@ from svc_http.exchange import sending as answers
 from svc_http.exchange.fair_shares import Load
 from svc_http.exchange.http_exchange import Exchange
 from svc_http.service.runtime import application as app
+from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
 
@@ -152,7 +153,7 @@ def service(
 ) -> app.Application:
     """The application as it is served, but for the log."""
     config = Settings(db=":memory:", secret=SECRET, request_log="off")
-    service_ = app.build(config, store.storage, plan_table=PLANS, monotonic=monotonic)
+    service_ = app.build(Runtime(config, store.storage, plans=PLANS, monotonic=monotonic))
     service_.runtime.pages = PageCache(entries_max=entries)
     return service_
 

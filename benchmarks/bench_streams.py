@@ -79,6 +79,7 @@ async def serve_ours(port: int) -> None:
     from svc_http import settings  # noqa: PLC0415
     from svc_http.run.server import hypercorn  # noqa: PLC0415
     from svc_http.service.runtime import application  # noqa: PLC0415
+    from svc_http.service.runtime.runtime_state import Runtime  # noqa: PLC0415
     from svc_http.stores import SqliteStorage  # noqa: PLC0415
 
     class Words:
@@ -101,7 +102,7 @@ async def serve_ours(port: int) -> None:
         db=f"{folder}/svc.db", secret="0123456789abcdef" * 4, port=port, rate_limits=False
     )
     store = SqliteStorage.open(Path(config.db), catalog.COLLECTIONS, epoch=bytes(8))
-    service = application.build(config, store, closing=[store.close])
+    service = application.build(Runtime(config, store, closing=[store.close]))
     runtime = service.runtime
     runtime.host = attrs.evolve(
         runtime.host, providers={**runtime.host.providers, Backend: Words()}

@@ -25,6 +25,7 @@ from svc_http import settings
 from svc_http.adapter.page_cache import PageCache
 from svc_http.run.server import hypercorn
 from svc_http.service.runtime import application as app
+from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.stores import SqliteStorage
 
 SECRET = "0123456789abcdef" * 4
@@ -45,7 +46,7 @@ def own_service(
         request_log=log,
     )
     store = SqliteStorage.open(Path(config.db), catalog.COLLECTIONS, epoch=bytes(8))
-    service = app.build(config, store, plan_table=PLANS, closing=[store.close])
+    service = app.build(Runtime(config, store, plans=PLANS, closing=[store.close]))
     if not is_cached:
         service.runtime.pages = PageCache(entries_max=0)
     return service

@@ -70,7 +70,7 @@ class House:
         self._run = runner.run
         settings = Settings(db=":memory:", secret="0123456789abcdef" * 4)
         storage = MemoryStorage(catalog.COLLECTIONS)
-        self._service = app.build(settings, storage)
+        self._service = app.build(app.Runtime(settings, storage))
         self._service.runtime.journal._stream = lambda: sys.stdout  # only when it is flushed
         self._key = self._run(storage.write(SYSTEM, self._issue))
 

@@ -19,6 +19,7 @@ from svc_core.text.topics import TOPIC_IDS
 from svc_http.pages.service_documents import Pages
 from svc_http.service import secret
 from svc_http.service.runtime.application import build
+from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.service.workers import source_pulls as ingest
 from svc_http.settings import MEMBERS, MEMORY, Settings
 from svc_http.stores import MemoryStorage
@@ -101,7 +102,7 @@ def test_every_setting_that_the_guide_names_exists(documents: dict[str, str]) ->
 def test_every_page_of_the_server_has_its_row(documents: dict[str, str]) -> None:
     async def page_paths() -> list[str]:
         settings = secret.with_secret(Settings(db=MEMORY))
-        service = build(settings, MemoryStorage(catalog.COLLECTIONS))
+        service = build(Runtime(settings, MemoryStorage(catalog.COLLECTIONS)))
         pages = Pages(
             catalog.OPERATIONS, service.runtime, None, service.gauges.exposition
         ).resources()

@@ -23,6 +23,7 @@ from svc_http.outside.facilitators.x402 import payment_provider
 from svc_http.outside.fetch.model import FetchedDocument
 from svc_http.run.demo.seed import seed_demo
 from svc_http.service.runtime.application import Application, build
+from svc_http.service.runtime.runtime_state import Providers, Runtime
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
 from tests.golden.pretty import pretty
@@ -120,14 +121,15 @@ class House:
             speech="none",
             x402_pay_to=PAYEE if sells else None,
         )
-        self.service: Application = build(
+        runtime = Runtime(
             settings,
             MemoryStorage(COLLECTIONS, epoch=b"12345678"),
-            clock=lambda: NOW,
+            now=lambda: NOW,
             monotonic=lambda: 0.0,
             ids=Ids(),
-            payments=payment_provider(settings),
+            providers=Providers(payments=payment_provider(settings)),
         )
+        self.service: Application = build(runtime)
         transport = httpx2.ASGITransport(self.service, client=("127.0.0.1", 5000))
         self._client = httpx2.AsyncClient(transport=transport, base_url=ORIGIN)
         self.key = ""

@@ -42,6 +42,7 @@ from svc_core.wire.constraints import Ge, IdOf, Le, MaxLen, MinLen
 from svc_http.run.server import hypercorn
 from svc_http.service.runtime import application as service_app
 from svc_http.service.runtime.application import Application
+from svc_http.service.runtime.runtime_state import Providers, Runtime
 from svc_http.settings import Settings
 from tests import files
 from tests.backends import make_store
@@ -260,15 +261,17 @@ class House:
         self.ticks = 100.0
         self.log = LogFile()
         self.storage = parts.pop("storage", None) or make_store(COLLECTIONS)
-        self.service: Application = service_app.build(
+        operations, routes = parts.pop("operations", SAMPLE), parts.pop("routes", ())
+        runtime = Runtime(
             settings,
             self.storage,
-            operations=parts.pop("operations", SAMPLE),
-            clock=self.clock,
+            now=self.clock,
             monotonic=lambda: self.ticks,
             ids=self.ids,
+            providers=Providers(payments=parts.pop("payments", None)),
             **parts,
         )
+        self.service: Application = service_app.build(runtime, operations, routes)
         self.service.runtime.journal._stream = lambda: self.log  # type: ignore[assignment,return-value]
         self.runner = asyncio.Runner()
 

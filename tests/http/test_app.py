@@ -17,6 +17,7 @@ from svc_http.exchange.http_exchange import EXPOSED_FIELDS
 from svc_http.run import hosting
 from svc_http.run.control import channel
 from svc_http.service.runtime import application as app
+from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
 
@@ -303,7 +304,7 @@ def test_the_routes_of_the_service_can_be_read_and_called_as_starlettes(house):
 
 def test_a_service_without_a_secret_is_not_built():
     with pytest.raises(ValueError, match="secret"):
-        app.build(Settings(db=":memory:"), MemoryStorage(catalog.COLLECTIONS))
+        Runtime(Settings(db=":memory:"), MemoryStorage(catalog.COLLECTIONS))
 
 
 def test_the_operator_chooses_the_scope_of_the_text_of_audio(make_house, sample_operation):

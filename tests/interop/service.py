@@ -51,6 +51,7 @@ from svc_core.reports.model import (
 from svc_http import settings, system
 from svc_http.run.server import hypercorn
 from svc_http.service.runtime.application import build
+from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.stores import MemoryStorage
 
 SECRET = "0123456789abcdef" * 4
@@ -84,7 +85,7 @@ def main() -> None:
     storage = MemoryStorage(COLLECTIONS)
     options = dict(argument.split("=", 1) for argument in sys.argv[1:])
     own = {"SVC_BASE_URL": origin, "SVC_DB": ":memory:", "SVC_SECRET": SECRET}
-    service = build(settings.load({**own, **options}), storage)
+    service = build(Runtime(settings.load({**own, **options}), storage))
     runtime = service.runtime
     runtime.host = attrs.evolve(runtime.host, providers={**runtime.host.providers, Backend: Part()})
     with asyncio.Runner() as runner:

@@ -20,6 +20,7 @@ from svc_core.reports.audio import AUDIO, Audio, Recording
 from svc_http import system
 from svc_http.run.server import hypercorn
 from svc_http.service.runtime.application import build
+from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
 from tests.pages.reports import ID, hostile, put
@@ -33,7 +34,8 @@ def main() -> None:
     listening = hypercorn.listen("127.0.0.1", 0)
     origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
     storage = MemoryStorage(COLLECTIONS)
-    service = build(Settings(base_url=origin, db=":memory:", secret="s" * 64), storage)
+    settings = Settings(base_url=origin, db=":memory:", secret="s" * 64)
+    service = build(Runtime(settings, storage))
     runtime, now = service.runtime, system.now()
     opening = Opening("wsp_a", ID, now + timedelta(hours=1))
     token = addresses.seal_report_link(runtime.keyring, opening, bytes(12))

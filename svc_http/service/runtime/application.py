@@ -1,6 +1,6 @@
 """Builds the ASGI application of a service from its settings and its store.
 
-    service = build(settings, storage)
+    service = build(Runtime(settings, storage))
 
 `svc_http.run.server` serves the application; it also runs under any ASGI server, or mounted in a
 host application. Where the lifespan of the host does not reach it, it starts at its first request;
@@ -8,9 +8,8 @@ host application. Where the lifespan of the host does not reach it, it starts at
 """
 
 import platform
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from datetime import datetime
 from sqlite3 import sqlite_version
 from typing import Any
 
@@ -20,31 +19,21 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from svc_core import catalog
-from svc_core.access.plans import PlanTable
 from svc_core.ledger.signing_key import Purpose
 from svc_core.operation.declaration import Operation, Trait
 from svc_core.operation.parsing import request_shape
-from svc_core.operation.ports import Ids, Storage
 from svc_core.payments import prices
-from svc_http import system
 from svc_http.adapter import endpoints, paywall
 from svc_http.adapter.dispatcher import Dispatcher
 from svc_http.guard.edge import ServerEdge
 from svc_http.mcp import http_endpoint as endpoint
-from svc_http.outside.chat import Chat
-from svc_http.outside.embeddings.model import Embeddings
-from svc_http.outside.facilitators.x402 import PaymentProvider
-from svc_http.outside.voices.speech_port import Speech
 from svc_http.pages import refusals
 from svc_http.pages import report_pages as reports
 from svc_http.pages.service_documents import Pages
 from svc_http.pages.sound_files import MediaPages
 from svc_http.service.gauges import StoreGauges
-from svc_http.service.runtime.runtime_state import Closing, Providers, Runtime, Worker
+from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.settings import Settings, SettingsError
-from svc_http.stores.counters.in_process import Coordination, in_memory
-from svc_http.stores.media.media_choice import media_of
-from svc_http.stores.media.media_port import Media
 from svc_http.version import service_version
 
 AUDIO_TEXT = "/reports/{reportId}/audio-text"
@@ -129,57 +118,19 @@ async def _lifespan(service: Application) -> AsyncIterator[None]:
 
 
 def build(
-    settings: Settings,
-    storage: Storage,
-    *,
+    runtime: Runtime,
     operations: Sequence[Operation[Any, Any]] = catalog.OPERATIONS,
-    clock: Callable[[], datetime] = system.now,
-    monotonic: Callable[[], float] = system.monotonic,
-    ids: Ids | None = None,
-    plan_table: PlanTable | None = None,
-    workers: Sequence[Worker] = (),
-    closing: Sequence[Closing] = (),
     routes: Iterable[BaseRoute] = (),
-    speech: Speech | None = None,
-    embedder: Embeddings | None = None,
-    chat: Chat | None = None,
-    media: Media | None = None,
-    number: int | None = None,
-    shared: Coordination | None = None,
-    payments: PaymentProvider | None = None,
 ) -> Application:
-    """Build the application of a service over `storage`.
+    """Build the application that offers operations of a runtime, and makes the keys they need.
 
-    `settings` have a secret (`secret.with_secret`). `plan_table` replaces the preset that they
-    name. `workers` run as tasks from the start to the drain; `closing` is awaited, in order, after
-    they ended. `routes` are Starlette routes and mounts of the host, tried after ours. `speech`
-    reads reports aloud; `media` stores recordings (default: the media store of the settings).
-    `number` identifies the process in a log that several processes share.
-    `shared` are counters that processes share; without it each counts for itself. `payments` is
-    with whom payments are made; without it they are asked for where the settings say so, and none
-    is taken.
+    `routes` are Starlette routes and mounts of the host, tried after ours.
 
     Raises:
-        ValueError: the settings have no secret.
-        SettingsError: they name media that need a library which is not installed, or a price of
-            what is not sold.
+        SettingsError: the settings name a price of what is not sold.
     """
-    runtime = Runtime(
-        settings,
-        storage,
-        now=clock,
-        monotonic=monotonic,
-        ids=ids or system.SystemIds(),
-        plans=plan_table or settings.plan_table,
-        providers=Providers(speech, embedder, chat, payments),
-        media=media or media_of(settings, storage),
-        shared=shared or in_memory(monotonic),
-        workers=workers,
-        closing=closing,
-        keys=tuple(purposes(operations, settings)),
-        number=number,
-    )
-    return Application(runtime, offered_operations(operations, settings), routes)
+    runtime.keys = tuple(purposes(operations, runtime.settings))
+    return Application(runtime, offered_operations(operations, runtime.settings), routes)
 
 
 def purposes(operations: Iterable[Operation[Any, Any]], settings: Settings) -> Iterator[Purpose]:

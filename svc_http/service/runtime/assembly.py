@@ -5,14 +5,12 @@ Rule 2: resources are closed in the opposite order of their opening, whatever en
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 from starlette.routing import BaseRoute
 
-from svc_core import catalog
-from svc_core.ledger.signing_key import Purpose
 from svc_http import system
 from svc_http.outside.facilitators.x402 import check_payment_provider, payment_provider
 from svc_http.service.equipment import (
@@ -35,7 +33,6 @@ from svc_http.service.workers.payment_recovery import lapse_payments
 from svc_http.settings import Settings, SettingsError
 from svc_http.stores import ClosableStore, StoreBusy
 from svc_http.stores.counters.in_process import Coordination
-from svc_http.stores.media.media_choice import media_of
 
 STORE_WAIT_SECONDS = 1.0
 """How long a start waits for commands that have the database file open, one after another."""
@@ -53,13 +50,10 @@ async def open_application(
     Raises:
         SettingsError, StoreBusy, StoreNewer, StoreUnusable, DriverMissing: it cannot be, and why.
     """
-    operations = application.offered_operations(catalog.OPERATIONS, settings)
-    keys = tuple(application.purposes(operations, settings))
-    async with open_runtime(settings, count_uses, keys=keys, number=number) as runtime:
+    async with open_runtime(settings, count_uses, number=number) as runtime:
         payments = runtime.providers.payments
-        service = application.Application(
-            runtime, operations, (*routes, *(payments.routes if payments else ()))
-        )
+        own_routes = payments.routes if payments else ()
+        service = application.build(runtime, routes=(*routes, *own_routes))
         if runtime.checkout is not None and settings.dsn is None:
             await lapse_payments(runtime.checkout.checkout, runtime.on_failure("payments"))
         await runtime.unlock()
@@ -72,7 +66,7 @@ async def open_application(
 
 @asynccontextmanager
 async def open_runtime(
-    settings: Settings, *workers: Worker, keys: Sequence[Purpose] = (), number: int | None = None
+    settings: Settings, *workers: Worker, number: int | None = None
 ) -> AsyncIterator[Runtime]:
     """Open the runtime of the settings, with its workers and the given ones; it is not started.
 
@@ -96,10 +90,8 @@ async def open_runtime(
             settings,
             store,
             providers=Providers(voice, model, language_model, payments),
-            media=media_of(settings, store),
             shared=shared,
             workers=(*workers_of(settings, reader, sender, voice, model), *workers),
-            keys=keys,
             number=number,
         )
         stack.push_async_callback(runtime.stop)
@@ -118,7 +110,7 @@ async def open_command_runtime(settings: Settings) -> AsyncIterator[Runtime]:
     shared = open_shared(settings)
     store = await open_store(settings, shared)
     try:
-        runtime = Runtime(with_secret(settings), store, shared=shared)
+        runtime = Runtime(with_secret(settings), store, media=None, shared=shared)
         await runtime.unlock()
         yield runtime
     finally:

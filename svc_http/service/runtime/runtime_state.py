@@ -1,6 +1,6 @@
 """The state of a running service: settings, storage, clock, gate, log, counters, workers.
 
-`application.build` creates one; endpoints and workers receive it, and nothing is global.
+Whoever starts a service makes one; endpoints and workers receive it, and nothing is global.
 """
 
 import asyncio
@@ -58,6 +58,7 @@ from svc_http.service.secret import keyring
 from svc_http.service.service_units import OnFailure, Service
 from svc_http.settings import Settings
 from svc_http.stores.counters.in_process import Coordination, in_memory
+from svc_http.stores.media.media_choice import media_of
 from svc_http.stores.media.media_port import Media
 
 RESTART_SECONDS = 5.0
@@ -116,9 +117,15 @@ def _host(
 class Runtime:
     """Holds the parts of one service; starts and stops its workers.
 
+    `settings` have a secret (`secret.with_secret`). `plans` is by default the table that they name,
+    `media` the store of recordings that they name, and `shared` counts in this process alone.
     `workers` run as tasks from the start to the drain; `closing` is awaited, in order, after they
     ended. `keys` are the purposes that need a signing key. `number` identifies the process in a
     log that several processes share.
+
+    Raises:
+        ValueError: the settings have no secret.
+        SettingsError: they name media that need a library which is not installed.
     """
 
     settings: Settings
@@ -128,7 +135,7 @@ class Runtime:
     ids: Ids = field(factory=system.SystemIds)
     plans: PlanTable = field()
     providers: Providers = Providers()
-    media: Media | None = None
+    media: Media | None = field()
     shared: Coordination = field()
     workers: Sequence[Worker] = ()
     closing: Sequence[Closing] = ()
@@ -148,6 +155,10 @@ class Runtime:
     @plans.default
     def _plans(self) -> PlanTable:
         return self.settings.plan_table
+
+    @media.default
+    def _media(self) -> Media | None:
+        return media_of(self.settings, self.storage)
 
     @shared.default
     def _shared(self) -> Coordination:

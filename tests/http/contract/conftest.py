@@ -68,6 +68,7 @@ from svc_core.wire.constraints import IdOf
 from svc_http.outside.facilitators.x402 import payment_provider
 from svc_http.run.demo.demo_feeds import data_documents
 from svc_http.service.runtime import application as service_app
+from svc_http.service.runtime.runtime_state import Providers, Runtime
 from svc_http.service.service_units import Service as Hands
 from svc_http.service.workers.report_runs import make_report
 from svc_http.settings import Settings
@@ -468,16 +469,15 @@ class World:
         usual["lite_keys_before"] = datetime.max.replace(tzinfo=UTC)
         members = {**usual, **settings}
         config = Settings(**members)
-        self.app = service_app.build(
+        runtime = Runtime(
             config,
             storage,
-            payments=payment_provider(config),
-            operations=self.operations,
-            clock=self.clock,
+            now=self.clock,
             monotonic=lambda: self.ticks,
             ids=self.ids,
+            providers=Providers(payments=payment_provider(config)),
         )
-        runtime = self.app.runtime
+        self.app = service_app.build(runtime, self.operations)
         self.run(StoredPayments(storage).update(PAYMENT.keys, lambda _: Writes(PAYMENT)))
         runtime.journal._stream = lambda: self.log  # type: ignore[assignment,return-value]
         self.hands = Hands(storage, self.ids, self.clock, runtime.keyring, plans=PLANS)

@@ -47,6 +47,7 @@ from svc_http.outside.facilitators.x402 import payment_provider
 from svc_http.run.server import hypercorn
 from svc_http.service.runtime import application as app
 from svc_http.service.runtime import tasks
+from svc_http.service.runtime.runtime_state import Providers, Runtime
 from svc_http.service.workers.payment_recovery import lapse_payments
 from svc_http.settings import Settings
 from tests.nursery import DEVNULL, program
@@ -262,14 +263,14 @@ async def serve(
     store = await storage.open(db, catalog.COLLECTIONS)
     payments = payment_provider(settings_)
     assert payments is not None
-    service = app.build(
+    runtime = Runtime(
         settings_,
         store,
-        operations=shop_operations(folder),
-        payments=payments,
+        now=clock,
+        providers=Providers(payments=payments),
         workers=(tasks._reconcile,),
-        clock=clock,
     )
+    service = app.build(runtime, shop_operations(folder))
     assert service.runtime.checkout is not None
     if not db.startswith("postgres"):
         await lapse_payments(service.runtime.checkout.checkout, print)

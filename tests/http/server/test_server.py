@@ -358,7 +358,8 @@ async def closing():
     print("closed", flush=True)
 
 chosen = settings.Settings(db=":memory:", port=0, secret="0123456789abcdef" * 4)
-service = app.build(chosen, MemoryStorage(catalog.COLLECTIONS), workers=[worker], closing=[closing])
+store = MemoryStorage(catalog.COLLECTIONS)
+service = app.build(app.Runtime(chosen, store, workers=[worker], closing=[closing]))
 hypercorn.run_hypercorn(service, lambda host, port: print(port, flush=True))
 print("ended", flush=True)
 """

@@ -339,7 +339,7 @@ async def test_nothing_is_open_or_read_ahead_while_a_listener_is_slow(
 ) -> None:
     storage = WatchedStorage(catalog.COLLECTIONS)
     settings = Settings(db=":memory:", media="database", secret="5" * 64, request_log="off")
-    service = app.build(settings, storage)
+    service = app.build(app.Runtime(settings, storage))
     media = service.runtime.media
     assert media is not None
     data = bytes_of(5 * CHUNK_BYTES)
