@@ -37,42 +37,6 @@ def graph_of(topic, period, items):
     return build_graph(draft_, names_of(draft_.stories)), draft_
 
 
-NAMES = [
-    ("", "The minister met Angela Merkel and Emmanuel Macron in Paris.",
-     "Angela Merkel (person), Emmanuel Macron (person), Paris (place)"),
-    ("", "Then President Maria J. Zorblatt spoke. Later Zorblatt left.", "Maria Zorblatt (person)"),
-    ("", "A flaw, CVE-2026-12345, was found by NASA and the Bank of England.",
-     "CVE-2026-12345 (vulnerability), NASA (organization), Bank of England (organization)"),
-    ("", "CVE-2026-12345 Was not read.", "CVE-2026-12345 (vulnerability)"),
-    ("", "Talks in South Korea and the U.S. went on near Lake Fjord.",
-     "South Korea (place), United States (place), Lake Fjord (place)"),
-    ("Ministers Meet In Chile To Discuss Apple And New York", "",
-     "Chile (place), Apple (organization), New York (place)"),
-    ("", "Yesterday rain fell on Monday.", ""),
-    ("", "It was Norway's Fjordline that paid.", "Norway (place), Fjordline (other)"),
-    ("", "In the end Nishida of Japan won.", "Nishida (other), Japan (place)"),
-    ("", "An American and a Kyiv court with French President Rolf Bruun.",
-     "Kyiv (place), Rolf Bruun (person)"),
-    ("", "They sang Fjord Meadow Lantern Harvest Candle Thunder Willow today.", ""),
-    ("", "The build says BUILD SUCCEEDED and asks to Read More here.", ""),
-    ("", 'Slovo "čo" znamená niečo iné v tejto vete.', ""),
-    ("", "The Fjordline Group sold its Mexico-built ships.",
-     "Fjordline Group (organization), Mexico (place)"),
-    ("", "He is the Agriculture Minister.", ""),
-    ("", 'Some say "Nobody wins" and leave.', ""),
-    ("", "We saw a Turkey farm, a turkey pen and turkey food.", ""),
-    ("", "Gestern sprach Anna Bruun in Moskau über die Fähre im Hafen.",
-     "Anna Bruun (person), Moscow (place)"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("title", "text", "expected"), NAMES)
-def test_names_are_found_with_their_kind(make, title, text, expected) -> None:
-    item = make(title, text, language="de" if text.startswith("Gestern") else "en")
-    mentions = (f"{mention.name} ({mention.kind})" for mention in mentions_in([reading_of(item)]))
-    assert sorted(mentions) == sorted(filter(None, expected.split(", ")))
-
-
 def test_a_country_has_its_code_and_counts_every_time(make) -> None:
     reading = reading_of(make("Chile votes", "People in Chile vote. Others in Chile do not."))
     (chile,) = mentions_in([reading])
@@ -140,70 +104,8 @@ def test_the_confidence_is_the_weighted_sum_of_its_parts(newsroom, week) -> None
         )
 
 
-EVENT_CASES = [
-    ("Zeppelin bombing kills two in the old port", "", "attack"),
-    ("Gunman opens fire in a Zeppelin hangar", "", "attack"),
-    ("Attack on a Zeppelin hangar", "A gunman wounded three people, police said.", "attack"),
-    ("Attack on Zeppelin fares by the rival line", "The new prices please passengers.", None),
-    ("Zeppelin pilot dies of heart attack aged 81", "", "death"),
-    ("Zeppelin wins first match after late attack", "The striker scored two goals.", None),
-    ("Zeppelin crews walk off job over pay", "", "strike"),
-    ("Air strike hits Zeppelin depot", "", "conflict"),
-    ("Zeppelin strikes gold in the north", "The find pleased its owners.", None),
-    ("Court case over Zeppelin noise goes on", "It is one of many cases.", None),
-    ("Cholera outbreak kills dozens near Zeppelin field", "", "outbreak"),
-    ("Zeppelin film release moves to autumn", "The movie stars an unknown actor.", None),
-    ("Zeppelin releases new version of its software", "", "launch"),
-    ("Zeppelin declares war on litter", "Visitors get a bag each.", None),
-    ("Judge sentenced Zeppelin owner to four years in prison", "", "courtruling"),
-    ("Zeppelin to acquire Northwind for two billion", "", "acquisition"),
-    ("Zeppelin owner arrested over bribery", "", "arrest"),
-    ("Zeppelin garden", "Bees and flowers near the Zeppelin.", None),
-    ("An earthquake shook the Zeppelin hall", "", "disaster"),
-    ("No evidence of a data breach at Zeppelin", "", None),
-    ("Zeppelin could file for bankruptcy", "", None),
-    ("Will Zeppelin file for bankruptcy", "", None),
-    ("Zeppelin files for bankruptcy?", "", None),
-    ("Why Zeppelin files for bankruptcy", "", None),
-    ("WHO declares cholera epidemic in Zeppelin town", "", "outbreak"),
-    ("IS gunmen kill two near Zeppelin town", "", "attack"),
-    ("Zeppelin files for bankruptcy", "", "bankruptcy"),
-    ("Zeppelin denies data breach", "It spoke of a data breach test.", None),
-    ("Zeppelin ceasefire talks", "", None),
-    ("Town remembers Zeppelin years after plane crash", "", None),
-    ("", "A strong earthquake shook the Zeppelin hall and killed two.", "disaster"),
-]
-
-
 def story_of(make, *items) -> Story:
     return Story("s", tuple(ScoredItem(reading_of(make(*item)), 1.0) for item in items))
-
-
-@pytest.mark.parametrize(("title", "text", "kind"), EVENT_CASES)
-def test_a_kind_is_told_by_cues_that_agree(make, title, text, kind) -> None:
-    event = event_of(story_of(make, (title, text)))
-    assert (event and event.kind.name) == kind
-
-
-FOREIGN = [
-    ("de", "Zeppelin meldet Insolvenz an", "bankruptcy"),
-    ("de", "Zeppelin streicht tausend Stellen", "layoffs"),
-    ("fr", "Un attentat à la voiture piégée fait deux morts", "attack"),
-    ("fr", "Zeppelin pourrait supprimer des postes", None),
-    ("es", "Un terremoto de magnitud seis sacude el norte", "disaster"),
-    ("it", "Terremoto di magnitudo cinque nel nord", "disaster"),
-    ("pt", "Morreu o fundador da Zeppelin", "death"),
-    ("nl", "Zeppelin failliet verklaard", "bankruptcy"),
-    ("ru", "Директор завода задержан в Москве", "arrest"),
-    ("hu", "Zeppelin files for bankruptcy", None),
-]
-
-
-@pytest.mark.parametrize(("language", "title", "kind"), FOREIGN)
-def test_cues_are_those_of_the_items_language(make, language, title, kind) -> None:
-    item = ScoredItem(reading_of(make(title, language=language)), 1.0)
-    event = event_of(Story("s", (item,)))
-    assert (event and event.kind.name) == kind
 
 
 def test_items_that_agree_make_a_signal_surer_and_a_lone_one_none(make) -> None:

@@ -5,24 +5,6 @@ import pytest
 from svc_core.text.query import NAME_FACTOR, SYNONYM_FACTOR, Query
 
 
-@pytest.mark.parametrize(
-    ("topic", "expected"),
-    [
-        ("The war in Ruritania", ["war", "rurita"]),
-        ("CES", ["ces"]),
-        ("WHO IS ILL", ["who", "is", "ill"]),
-        ("WHO IS ILL IN THE PORT", ["ill", "port"]),
-        ("news from CES in Las Vegas", ["new", "ces", "las", "vega"]),
-        ("Wahlen in Ruritanien", ["wahlen", "rurita"]),
-        ("the of and", []),
-        ("東京都", ["東京", "京都"]),
-        ("strike, strike, strikes", ["strike"]),
-    ],
-)
-def test_a_subject_asks_for_its_terms(topic: str, expected: list[str]) -> None:
-    assert list(Query.of(topic, language="en").factors) == expected
-
-
 def test_a_name_counts_more_than_a_word_but_not_where_a_sentence_begins() -> None:
     query = Query.of("Strikes at ports of Zedland. Reports by “Acme” wanted", language="en")
     names = dict.fromkeys(["zedlan", "acme"], NAME_FACTOR)

@@ -16,44 +16,12 @@ from svc_core.intel.linking.name_forms import normal_name
 from svc_core.intel.linking.references import id_of, vendor_references
 
 ROWS = [line.split("\t") for line in data.table_lines("aliases.tsv")]
-OWNERS = [
-    ("vmware", "2020-06-01", "cik:0001124610"),
-    ("vmware", "2023-11-21", "cik:0001124610"),
-    ("vmware", "2023-11-22", "cik:0001730168"),
-    ("VMware, Inc.", None, "cik:0001730168"),
-    ("google", "2014-01-01", "cik:0001288776"),
-    ("google", "2020-01-01", "cik:0001652044"),
-    ("redhat", "2019-07-08", "cik:0001087423"),
-    ("Red Hat", "2019-07-09", "cik:0000051143"),
-    ("splunk", "2024-03-17", "cik:0001353283"),
-    ("splunk", "2024-03-18", "cik:0000858877"),
-    ("github", "2018-10-26", "cik:0000789019"),
-    ("paloaltonetworks", None, "cik:0001327567"),
-    ("Hewlett Packard (HP)", "2021-01-01", "cik:0000047217"),
-    ("Meta Platforms", "2022-01-01", "cik:0001326801"),
-]
-
-
-@pytest.mark.parametrize(("vendor", "day", "key"), OWNERS)
-def test_a_vendor_is_its_owner_of_the_day(vendor: str, day: str | None, key: str) -> None:
-    assert vendor_references(vendor, day and date.fromisoformat(day)) == (id_of(key),)
 
 
 def test_a_maker_that_files_nothing_is_known_by_its_vendor_name() -> None:
     day = date(2024, 1, 10)
     assert vendor_references("Pulse Secure", day)[0] == vendor_references("ivanti", day)[0]
     assert vendor_references("ivanti", day) == (id_of("cpe-vendor:ivanti"), "vendor:ivanti")
-
-
-@pytest.mark.parametrize(
-    ("vendor", "reference"),
-    [("Delta Electronics", id_of("cpe-vendor:deltaww")), ("delta", "vendor:delta"),
-     ("Contoso_Software", "vendor:contoso software"), ("Nice", "vendor:nice"),
-     ("Target", "vendor:target"),
-     ("Visa", "vendor:visa"), ("Visa Inc.", id_of("cik:0001403161"))],
-)  # fmt: skip
-def test_a_shared_word_makes_nobody_the_owner(vendor: str, reference: str) -> None:
-    assert vendor_references(vendor, date(2024, 1, 1))[0] == reference
 
 
 def test_no_name_means_nobody() -> None:
