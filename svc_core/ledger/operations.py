@@ -14,6 +14,7 @@ from svc_core.contract import problem
 from svc_core.contract.negotiation import Representation
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Content, Created, Fields, Page, Single
+from svc_core.formats.designators.schemes import SCHEMES
 from svc_core.ledger import queries as reading
 from svc_core.ledger import stored_verification as verifying
 from svc_core.ledger import timestamps
@@ -21,7 +22,7 @@ from svc_core.ledger.append.batches import AppendedBatch, append_drafts, subject
 from svc_core.ledger.append.entries import ENTRIES, Entry, NewSubject
 from svc_core.ledger.append.erasure import redact_answer
 from svc_core.ledger.append.input import Instant, SeenSource, SubjectId
-from svc_core.ledger.designators.schemes import SCHEMES, normalise
+from svc_core.ledger.designator_input import normalise
 from svc_core.ledger.fold.view import SubjectView, encode
 from svc_core.ledger.log.note import from_base64, to_base64
 from svc_core.ledger.log.record_seals import TreeHead

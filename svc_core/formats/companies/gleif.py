@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 
 from svc_core.formats.companies import leis
+from svc_core.formats.designators.schemes import well_formed
 from svc_core.formats.model import Contents, Metadata, Origin, Record
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.identifiers import isin
 from svc_core.formats.reading.values import as_list, moment, record_list, require
 
 Item = dict[str, Any]
@@ -54,7 +54,7 @@ def _read(
 ) -> Iterator[Record]:
     attributes = item["attributes"]
     if item["type"] == "isins":
-        code = require(isin(attributes["isin"]), "an ISIN with a right check digit")
+        code = require(well_formed("isin", attributes["isin"]), "an ISIN with a right check digit")
         securities[leis.require_lei(attributes["lei"])].append(code)
         return
     yield require(_READERS.get(item["type"]), "a type that is known")(attributes)

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from svc_core.formats.designators.schemes import well_formed
 from svc_core.formats.model import Members, Record
 from svc_core.formats.reading import entity_keys as parties
 from svc_core.formats.reading import relation_records as relations
 from svc_core.formats.reading.entity_keys import designator_keys
-from svc_core.formats.reading.identifiers import lei
 from svc_core.formats.reading.values import country_members, day, moment, require, text_member
 
 _TYPES = {
@@ -67,7 +67,7 @@ def require_lei(value: object) -> str:
     Raises:
         RecordRefused: it is not.
     """
-    return require(lei(value), "a LEI with right check digits")
+    return require(well_formed("lei", value), "a LEI with right check digits")
 
 
 def legal_entity(

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from svc_core.formats.designators.schemes import well_formed
 from svc_core.formats.model import Record
 from svc_core.formats.reading import entity_keys as parties
 from svc_core.formats.reading.entity_keys import ranked_keys
-from svc_core.formats.reading.identifiers import cik
 from svc_core.formats.reading.values import country_named, moment, require, text_member
 
 _ARCHIVES = "https://www.sec.gov/Archives/edgar/data"
@@ -29,7 +29,7 @@ def require_cik(value: object) -> str:
     Raises:
         RecordRefused: it is not.
     """
-    return require(cik(value), "a CIK")
+    return require(well_formed("cik", value), "a CIK")
 
 
 def filer(

@@ -11,11 +11,11 @@ from itertools import zip_longest
 from typing import Any
 
 from svc_core.formats.companies import sec
+from svc_core.formats.designators.schemes import well_formed
 from svc_core.formats.model import Contents, DocumentRefused, Metadata, Origin, Record
 from svc_core.formats.reading import entity_keys as parties
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.identifiers import cik
 from svc_core.formats.reading.values import (
     comma_parts,
     day,
@@ -48,7 +48,8 @@ def _parse(body: Body, origin: Origin) -> Contents:
 
 def _company(document: dict[str, Any], origin: Origin) -> str:
     file_match = _FILE.search(origin.name)
-    number = cik(document.get("cik") or origin.options.get("cik") or (file_match and file_match[1]))
+    stated = document.get("cik") or origin.options.get("cik") or (file_match and file_match[1])
+    number = well_formed("cik", stated)
     if number is None:
         raise DocumentRefused("option", "Nothing says whose filings these are: --option cik=")
     return number

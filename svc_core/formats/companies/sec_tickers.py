@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from svc_core.formats.companies import sec
+from svc_core.formats.designators.schemes import well_formed
 from svc_core.formats.model import Contents, Origin, Record
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.identifiers import cik
 from svc_core.formats.reading.values import record_list, text_member
 
 Row = dict[str, Any]
@@ -34,7 +34,7 @@ def _cik(row: Row) -> Any:
 def _parse(body: Body, _: Origin) -> Contents:
     companies: dict[Any, list[Row]] = defaultdict(list)
     for place, row in enumerate(_rows(body.whole_json())):
-        number = cik(_cik(row)) if isinstance(row, dict) else None
+        number = well_formed("cik", _cik(row)) if isinstance(row, dict) else None
         companies[number or place].append(row)
     yield from record_list(companies.values(), _record, lambda rows: rows[0])
 

@@ -1,11 +1,11 @@
 """Builds the keys of entities from their designators, and the records of entities."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from svc_core.formats.designators.schemes import well_formed
 from svc_core.formats.model import Members, Record
-from svc_core.formats.reading.identifiers import cik, isin, lei
 from svc_core.formats.reading.values import designator
 from svc_core.text.words import fold_case
 
@@ -27,25 +27,12 @@ EXCLUSIVE: Mapping[str, str] = {
 each an ISIN, OFAC lists one party twice, and bundles, galaxies and collections name it anew."""
 
 _RANKS = {scheme: rank for rank, scheme in enumerate(STRENGTH)}
+_CODES = frozenset({"lei", "cik", "isin", "wikidata", "cve"})
 _HOST = r"[^\s/:?#@\[\]]+"
-
-
-def _form(pattern: str, case: Callable[[str], str]) -> Callable[[object], str | None]:
-    """Makes a reader that gives the first group of a match, in one letter case."""
-    form = re.compile(pattern)
-    return lambda value: match[1] if (match := form.fullmatch(case(str(value).strip()))) else None
-
-
-_FORMS: Mapping[str, Callable[[object], str | None]] = {
-    "lei": lei,
-    "cik": cik,
-    "isin": isin,
-    "wikidata": _form("(Q[1-9][0-9]*)", str.upper),
-    "bic": _form("([A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?)", str.upper),
-    "cve": _form("(CVE-[0-9]{4}-[0-9]{4,19})", str.upper),
-    "domain": _form(rf"(?:\w+://)?(?:www\.)?({_HOST}\.{_HOST})(?:[:/?#].*)?", str.lower),
+_LOOSE_FORMS = {
+    "bic": re.compile("([A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?)", re.IGNORECASE),
+    "domain": re.compile(rf"(?:\w+://)?(?:www\.)?({_HOST}\.{_HOST})(?:[:/?#].*)?", re.IGNORECASE),
 }
-
 
 FORM_HINTS: Mapping[str, str] = {
     "lei": "20 letters and digits with right check digits (ISO 17442)",
@@ -60,7 +47,12 @@ FORM_HINTS: Mapping[str, str] = {
 
 def normal_form(scheme: str, value: object) -> str | None:
     """The normal form of a value of a scheme; None where it is ill-formed."""
-    return _FORMS.get(scheme, str)(value)
+    if scheme in _CODES:
+        return well_formed(scheme, value)
+    if scheme not in _LOOSE_FORMS:
+        return str(value)
+    match = _LOOSE_FORMS[scheme].fullmatch(str(value).strip())
+    return match and (match[1].upper() if scheme == "bic" else match[1].lower())
 
 
 _SHORT = {"incorporated": "inc", "corporation": "corp", "company": "co", "limited": "ltd"}

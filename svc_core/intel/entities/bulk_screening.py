@@ -12,7 +12,6 @@ from attrs import frozen
 from svc_core import wire
 from svc_core.contract.result import Page
 from svc_core.formats.reading.entity_keys import normal_form
-from svc_core.formats.reading.identifiers import isin, lei
 from svc_core.formats.reading.values import country_named
 from svc_core.intel.entities.candidates import MATCHES_MAX, Candidate, candidate
 from svc_core.intel.entities.model import ENTITIES, Entity
@@ -100,9 +99,9 @@ def party_of_line(line: ScreeningLine) -> Party:
 def _designator(text: str) -> str:
     """A designator as rows hold it; a bare LEI or ISIN is recognised by its form."""
     match = _DESIGNATOR.fullmatch(text)
-    pairs = [match.groups()] if match else [("lei", lei(text)), ("isin", isin(text))]
+    pairs = [match.groups()] if match else [("lei", text), ("isin", text)]
     for scheme, value in pairs:
-        if value is not None and (whole := normal_form(scheme, value)) is not None:
+        if (whole := normal_form(scheme, value)) is not None:
             return f"{scheme}:{whole}"
     raise ValueError(f"designator {text!r} is no scheme:value, or its check digits are wrong")
 

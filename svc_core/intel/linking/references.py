@@ -12,7 +12,7 @@ from itertools import chain
 
 from svc_core.base import ids
 from svc_core.formats.cyber.cve_fields import CVE_ID
-from svc_core.formats.reading.identifiers import isin, lei
+from svc_core.formats.designators.schemes import well_formed
 from svc_core.intel.linking import aliases
 from svc_core.intel.linking.name_forms import is_uncommon, normal_name
 from svc_core.intel.linking.runs import CapitalRun, capital_runs, lower_words
@@ -78,8 +78,8 @@ def _numbers(text: str) -> Iterator[tuple[str, str]]:
     for match in _CVE.findall(text):
         yield id_of(match.upper()), match.upper()
     for match in _LONG.findall(text):
-        for scheme, parse in (("lei", lei), ("isin", isin)):
-            if parse(match) is not None:
+        for scheme in ("lei", "isin"):
+            if well_formed(scheme, match):
                 yield id_of(f"{scheme}:{match}"), match
 
 

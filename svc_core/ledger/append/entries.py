@@ -35,7 +35,7 @@ from svc_core.ledger.append.input import (
     ValidTo,
     Why,
 )
-from svc_core.ledger.designators.schemes import VALUE_MAX, SchemeName
+from svc_core.ledger.designator_input import VALUE_MAX, SchemeName
 from svc_core.ledger.fold.verification_states import Verdict
 from svc_core.ledger.records import Kind, Op
 from svc_core.operation.members import LANGUAGE_TAG, NOT_BLANK

@@ -8,7 +8,7 @@ from typing import Annotated, Final, Literal
 from attrs import frozen
 
 from svc_core.base.unset import UNSET, Maybe
-from svc_core.ledger.designators.schemes import VALUE_MAX
+from svc_core.ledger.designator_input import VALUE_MAX
 from svc_core.ledger.records import KIND_PREFIX
 from svc_core.operation.members import NOT_BLANK, ONE_LINE
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern

@@ -26,7 +26,7 @@ from svc_core.contract.problem import FAULTS_MAX, Problem, ProblemType
 from svc_core.ledger import predicates
 from svc_core.ledger.append.entries import Entry
 from svc_core.ledger.append.input import CitedSource
-from svc_core.ledger.designators.schemes import normalise
+from svc_core.ledger.designator_input import normalise
 from svc_core.ledger.records import Draft, payload_bytes, sealing_faults
 from svc_core.ledger.timestamps import canonical_time, check_interval
 from svc_core.wire.faults import FAULTS_KEPT_MAX

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.contract.problem import Problem
-from svc_core.ledger.designators.schemes import SCHEMES, VALUE_MAX, SchemeName, normalise
+from svc_core.formats.designators.schemes import SCHEMES
+from svc_core.ledger.designator_input import VALUE_MAX, SchemeName, normalise
 
 WILD = ":*" * 7
 SHA = "3660315a9af3df255d8f19ab077e4797822b41488a0e2a04bc6af71213c23274"

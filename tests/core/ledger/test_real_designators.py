@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from svc_core.contract.problem import Problem
-from svc_core.ledger.designators.schemes import normalise
+from svc_core.ledger.designator_input import normalise
 
 pytestmark = pytest.mark.needs("SVC_REAL_DATA")
 

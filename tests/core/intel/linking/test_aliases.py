@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from svc_core import data
-from svc_core.formats.reading.identifiers import cik, lei
+from svc_core.formats.reading.entity_keys import normal_form
 from svc_core.intel.linking import aliases
 from svc_core.intel.linking.name_forms import normal_name
 from svc_core.intel.linking.references import id_of, vendor_references
@@ -32,7 +32,7 @@ def test_the_table_has_names_keys_and_days() -> None:
     assert len({row[1] for row in ROWS}) > 150
     for names, key, start, end, kind in ROWS:
         scheme, _, value = key.partition(":")
-        assert {"cik": cik, "lei": lei}.get(scheme, str)(value) == value
+        assert normal_form(scheme, value) == value
         assert scheme in {"cik", "lei", "cpe-vendor"}
         assert kind in {"", "word", "vendor", "text"}
         assert not (start and end) or date.fromisoformat(start) < date.fromisoformat(end)

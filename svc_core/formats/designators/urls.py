@@ -8,8 +8,8 @@ import re
 from typing import Final
 from urllib.parse import quote
 
-from svc_core.ledger.designators.domains import read_domain
-from svc_core.ledger.designators.ip import read_ipv4, read_ipv6
+from svc_core.formats.designators.domains import read_domain
+from svc_core.formats.designators.ip import read_ipv4, read_ipv6
 
 _DEFAULT_PORTS: Final = {"http": "80", "https": "443", "ftp": "21"}
 # RFC 3986, B. What no URL holds, white space among it, is refused and not encoded.

@@ -1,37 +1,19 @@
-"""The registry of designator schemes, and the normalisation of their values."""
+"""Normalises the designators that are sent to the ledger: identifiers of a subject by scheme.
+
+Rule 1: a value that is already normalised is itself; two spellings of one thing give one value.
+Rule 2: check digits are verified, so that a typing error is refused and names nobody else.
+Rule 3: nothing is looked up: a value that is well formed may still name nothing.
+"""
 
 import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Literal
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.ledger.designators import (
-    finance_schemes as finance,
-)
-from svc_core.ledger.designators import (
-    name_schemes as names,
-)
-from svc_core.ledger.designators import (
-    network_schemes as network,
-)
-from svc_core.ledger.designators import (
-    security_schemes as security,
-)
-from svc_core.ledger.designators import (
-    transport_schemes as transport,
-)
-from svc_core.ledger.designators.scheme import Scheme
+from svc_core.formats.designators.schemes import SCHEMES, Scheme
 
 VALUE_MAX: Final = 2_048
 """Characters of a designator, before and after: what web servers and browsers take as a URL."""
-
-SCHEMES: Final[Mapping[str, Scheme]] = {
-    scheme.name: scheme
-    for family in (finance, security, network, transport, names)
-    for scheme in family.SCHEMES
-}
-"""Every scheme by its name, in the order of their families."""
 
 if TYPE_CHECKING:
     SchemeName = str

@@ -1,0 +1,1 @@
+"""Designators: identifiers that the world gives to things, each by a scheme, and their forms."""
