@@ -11,6 +11,7 @@ from svc_core.base.public_names import lazy_names
 if TYPE_CHECKING:
     from svc_http.stores.errors import StoreBusy as StoreBusy
     from svc_http.stores.errors import StoreNewer as StoreNewer
+    from svc_http.stores.errors import StoreOlder as StoreOlder
     from svc_http.stores.errors import StoreUnusable as StoreUnusable
     from svc_http.stores.factory import ClosableStore as ClosableStore
     from svc_http.stores.factory import ThreadedStore as ThreadedStore
@@ -23,7 +24,7 @@ else:
         lazy_names(
             __name__,
             {
-                "errors": "StoreBusy StoreNewer StoreUnusable",
+                "errors": "StoreBusy StoreNewer StoreOlder StoreUnusable",
                 "factory": "ClosableStore ThreadedStore open open_threaded",
                 "memory": "MemoryStorage",
                 "sqlite": "SqliteStorage",

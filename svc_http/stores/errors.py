@@ -40,3 +40,14 @@ class StoreNewer(StoreUnusable):
             f"the database is of a newer svc ({version}; this one knows format {newest}); install "
             "that version, or restore a backup that this one made: svc db restore"
         )
+
+
+class StoreOlder(StoreUnusable):
+    """The database stands at a step from before the first one that is still known."""
+
+    def __init__(self, step: str) -> None:
+        """Name the last step of the database."""
+        super().__init__(
+            f"the database is of an svc from before 2026-11-24 (step {step!r}); migrate it with "
+            "the svc of commit 4a8c5ca3 first: svc db migrate"
+        )

@@ -77,7 +77,7 @@ def open(
 
     Raises:
         StoreBusy: another process has the file.
-        StoreNewer: a newer version of this program wrote it.
+        StoreNewer, StoreOlder: another version of this program wrote it; the message names it.
         StoreUnusable: the file cannot be read or made, or there is no such PostgreSQL database.
         DriverMissing: PostgreSQL needs a package that is not installed.
     """

@@ -1,10 +1,15 @@
-"""Migration steps of a store, and the check that no newer program version has written to it."""
+"""Migration steps of a store, and the check that this version can read and migrate it."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import Final
 
 from attrs import frozen
 
-from svc_http.stores.errors import StoreNewer
+from svc_http.stores.errors import StoreNewer, StoreOlder
+
+SCHEMA: Final = "details of changes"
+"""The step that makes the tables of every store. It has the name of the last of the former steps
+that led to the same tables, so a store of either history can be opened by either version."""
 
 FORMAT = 1
 """The number of the format that this version writes. It grows with every collection, step or member
@@ -28,17 +33,16 @@ class MigrationStatus:
     pending: tuple[str, ...]
 
 
-def check_known(applied: Iterable[AppliedStep], steps: Iterable[str], format_number: int) -> None:
-    """Check that no newer program version has written to the store.
+def check_migratable(applied: Sequence[AppliedStep], format_number: int) -> None:
+    """Check that this version knows how to read and migrate the store.
 
-    `steps` names the steps of this version that do not come from a declaration; `format_number` is
-    the format of the version that wrote last.
+    `format_number` is the format of the version that wrote last.
 
     Raises:
-        StoreNewer: the format or a step is unknown to this version.
+        StoreNewer: the format is unknown to this version.
+        StoreOlder: the store stands at a step from before `SCHEMA`.
     """
     if format_number > FORMAT:
         raise StoreNewer(f"format {format_number}", FORMAT)
-    unknown = {step.step for step in applied if not step.step.startswith("collection ")} - {*steps}
-    if unknown:
-        raise StoreNewer(f"step {min(unknown)!r}", FORMAT)
+    if applied and all(step.step != SCHEMA for step in applied):
+        raise StoreOlder(applied[-1].step)

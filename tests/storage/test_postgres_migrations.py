@@ -8,14 +8,12 @@ import asyncpg
 import pytest
 from attrs import evolve
 
-from svc_core.operation.ports import Collection, FeedPosition, StorageUnavailable, Transaction
+from svc_core.operation.ports import Collection, StorageUnavailable, Transaction
 from svc_core.testing.sample import NOTES, SAMPLES, Note
-from svc_core.testing.sync_store import a_change
 from svc_http.stores.postgres import (
     PostgresStorage,
     migrate_postgres,
     postgres_status,
-    renew_postgres_epoch,
 )
 from svc_http.stores.postgres import _backfill as filling
 from svc_http.stores.postgres import _storage as storing
@@ -73,31 +71,6 @@ async def finds_all(store: PostgresStorage) -> None:
     assert await search(store, f"word{ROWS - 1}") == [(f"n{ROWS - 1:04}", 1)]
 
 
-def test_an_empty_database_lacks_every_step(dsn: str) -> None:
-    async def main() -> None:
-        state = await postgres_status(dsn, SAMPLES)
-        assert state.applied == ()
-        assert state.pending == (*FIXED_STEPS, *(f"collection {step.name}" for step in SAMPLES))
-
-    asyncio.run(main())
-
-
-def test_steps_are_numbered_and_taken_once(dsn: str) -> None:
-    async def main() -> None:
-        steps = await migrate_postgres(dsn, [NOTES], epoch=EPOCH)
-        assert [(step.number, step.step) for step in steps] == [
-            (1, FIXED_STEPS[0]),
-            (2, FIXED_STEPS[1]),
-            (3, "collection sample_notes"),
-        ]
-        assert await migrate_postgres(dsn, [NOTES], epoch=EPOCH) == ()
-        steps = await migrate_postgres(dsn, SAMPLES, epoch=EPOCH)
-        assert [step.number for step in steps] == [4, 5]
-        assert (await postgres_status(dsn, SAMPLES)).pending == ()
-
-    asyncio.run(main())
-
-
 def test_processes_that_start_at_once_take_each_step_once(dsn: str) -> None:
     async def main() -> None:
         opening = (PostgresStorage.open(dsn, SAMPLES, epoch=bytes([n]) * 8) for n in range(4))
@@ -107,26 +80,6 @@ def test_processes_that_start_at_once_take_each_step_once(dsn: str) -> None:
         assert len({*epochs}) == 1
         for store in stores:
             await store.close()
-
-    asyncio.run(main())
-
-
-def test_a_database_of_before_keeps_its_changes_and_takes_more_of_them(dsn: str) -> None:
-    change = evolve(a_change("b"), change_type="updated", changed_fields=("name",))
-
-    async def main() -> None:
-        async with open_store(dsn, NOTES) as store:
-            await store.write("ann", lambda tx: tx.changes.append(a_change("a")))
-        connection = await asyncpg.connect(dsn)
-        await connection.execute("ALTER TABLE changes DROP COLUMN details")
-        await connection.execute("DELETE FROM schema_migrations WHERE step = $1", FIXED_STEPS[1])
-        await connection.close()
-        assert (await postgres_status(dsn, [NOTES])).pending == (FIXED_STEPS[1],)
-        async with open_store(dsn, NOTES) as store:
-            assert await store.read("ann", lambda tx: tx.changes.epoch()) == EPOCH
-            await store.write("ann", lambda tx: tx.changes.append(change))
-            feed = await store.read("ann", lambda tx: tx.changes.read(FeedPosition(), limit=9))
-            assert feed.changes == (a_change("a"), change)
 
     asyncio.run(main())
 
@@ -213,24 +166,6 @@ def test_an_older_release_starts_beside_a_newer_one_and_its_rows_are_found(dsn: 
             assert await search(newer, "word1") == []
             await newer.write("ann", lambda tx: tx.documents.put(NOTES, "n0001", note(78)))
             assert await search(newer, "word78") == [("n0001", 3)]
-
-    asyncio.run(main())
-
-
-def test_stored_bytes_and_versions_do_not_change(dsn: str) -> None:
-    raw = b'{"id": "n0001", "text": "spaced out", "written": 1}'
-
-    async def main() -> None:
-        async with open_store(dsn, BARE) as store:
-            await fill(store, BARE, 3)
-        connection = await asyncpg.connect(dsn)
-        await connection.execute("UPDATE c_sample_notes SET body = $1 WHERE id = 'n0001'", raw)
-        await connection.close()
-        async with open_store(dsn, NOTES) as store:
-            row = await store.read("ann", lambda tx: tx.documents.get(NOTES, "n0001"))
-            assert row is not None
-            assert (row.raw, row.version) == (raw, 1)
-            assert await search(store, "spaced") == [("n0001", 1)]
 
     asyncio.run(main())
 
@@ -332,34 +267,3 @@ def test_another_declaration_does_not_go_on_with_what_was_cut_off(dsn: str) -> N
             await finds_all(newer)
 
     asyncio.run(main())
-
-
-def test_the_epoch_stays_until_it_is_renewed(dsn: str) -> None:
-    async def epoch() -> bytes:
-        async with open_store(dsn) as store:
-            return await store.read("ann", lambda tx: tx.changes.epoch())
-
-    async def main() -> None:
-        await migrate_postgres(dsn, SAMPLES, epoch=b"another.")
-        assert await epoch() == b"another."
-        await renew_postgres_epoch(dsn, b"restored")
-        assert await epoch() == b"restored"
-
-    asyncio.run(main())
-
-
-@pytest.mark.parametrize(
-    "collection",
-    [
-        evolve(NOTES, name="drop table"),
-        evolve(NOTES, name="1st"),
-        evolve(NOTES, name="x" * 60),
-        evolve(NOTES, keys={"status; --": lambda note: note.status}),
-        evolve(NOTES, keys={"Topic": lambda note: note.status}),
-        evolve(NOTES, facets={"topic\n": lambda note: note.topics}),
-    ],
-    ids=["space", "digit", "long", "statement", "case", "newline"],
-)
-def test_a_name_that_is_no_identifier_is_refused(dsn: str, collection: Collection[Note]) -> None:
-    with pytest.raises(AssertionError):
-        asyncio.run(PostgresStorage.open(dsn, [collection], epoch=EPOCH))

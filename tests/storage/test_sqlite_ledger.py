@@ -3,7 +3,6 @@
 import asyncio
 import random
 import shutil
-import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing
@@ -17,7 +16,7 @@ from svc_core.testing.sample import SAMPLES
 from svc_core.testing.sealed_lines import a_line, growth, plain_growth
 from svc_core.testing.sync_store import SyncStore
 from svc_http.stores import SqliteStorage, snapshots
-from svc_http.stores.sqlite import migrate_sqlite, sqlite_status
+from svc_http.stores.sqlite import migrate_sqlite
 from svc_http.stores.sqlite._traces import RETRY_SECONDS, Traces
 from svc_http.stores.sqlite.file_connection import connect_reader, connect_writer
 
@@ -148,24 +147,6 @@ def test_nodes_above_the_tiles_are_kept(runner: asyncio.Runner, path: Path) -> N
         assert row == (expected.hash,)
     assert sync.read("ann", lambda tx: tx.ledger.size_at("9999")) == size
     sync.close()
-
-
-def test_a_file_made_before_there_were_ledgers_gets_them(
-    runner: asyncio.Runner, path: Path
-) -> None:
-    migrate_sqlite(path, SAMPLES, epoch=bytes(8))
-    with closing(sqlite3.connect(path)) as old:
-        names = [row[0] for row in old.execute("SELECT name FROM sqlite_schema WHERE type='table'")]
-        for name in names:
-            if name.startswith("ledger"):
-                old.execute(f"DROP TABLE {name}")
-        old.execute("DELETE FROM schema_migrations WHERE step = 'ledger'")
-        old.commit()
-    assert sqlite_status(path, SAMPLES).pending == ("ledger",)
-    sync = at_desk(runner, path)
-    sync.seal("ann", plain_growth(0, "a"))
-    sync.close()
-    assert sqlite_status(path, SAMPLES).pending == ()
 
 
 def test_a_ledger_comes_back_from_a_copy_byte_for_byte(

@@ -15,7 +15,13 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from svc_core.operation.ports import Collection
-from svc_http.stores.migration_steps import FORMAT, AppliedStep, MigrationStatus, check_known
+from svc_http.stores.migration_steps import (
+    FORMAT,
+    SCHEMA,
+    AppliedStep,
+    MigrationStatus,
+    check_migratable,
+)
 from svc_http.stores.postgres import _backfill as filling
 from svc_http.stores.postgres import _table as tables
 from svc_http.stores.postgres._table import PostgresTable, Shape
@@ -26,8 +32,12 @@ LOOK_SECONDS = 0.1
 PASSES_MAX = 5
 """How often a step looks for rows that others wrote meanwhile; the sweep finds later ones."""
 
-_FIRST = "feed, answers and ledgers"
-_FIXED_STEPS = {_FIRST: "schema.sql", "details of changes": "details.sql"}
+_FIXED_STEPS = {
+    "feed, answers and ledgers": (),
+    SCHEMA: (statement_text(__package__, "schema.sql"),),
+}
+"""The steps for the tables that every database has, with their statements. The former one has none:
+it is noted so that a version that still takes it finds nothing to do."""
 _TRY = "SELECT pg_try_advisory_lock($1)"
 _SQL = named_statements(__package__, "migrations.sql")
 
@@ -38,13 +48,13 @@ async def postgres_status_of(connection: Any, collections: Collections) -> Migra
     """The applied and the pending steps of a database.
 
     Raises:
-        StoreNewer: a newer version wrote the database.
+        StoreNewer, StoreOlder: a version wrote the database that this one does not follow on.
     """
     applied = await _applied_steps(connection)
-    check_known(applied, _FIXED_STEPS, await _stored_format(connection))
+    check_migratable(applied, await _stored_format(connection))
     names = {step.step for step in applied}
     pending = [step for step in _FIXED_STEPS if step not in names]
-    shapes = await _shapes(connection) if _FIRST in names else {}
+    shapes = await _shapes(connection) if applied else {}
     for collection in collections:
         old, new = shapes.get(collection.name), tables.shape_of(collection)
         if old is None:
@@ -70,10 +80,11 @@ async def apply_postgres(
     async with _migration_lock(connection):
         await connection.execute(_SQL["numbers"])
         before = await _applied_steps(connection)
-        for step, file in _FIXED_STEPS.items():
-            if step not in {entry.step for entry in before}:
-                schema = statement_text(__package__, file)
-                await _take_step(connection, step, [schema])
+        names = {step.step for step in before}
+        async with connection.transaction():
+            for step, statements in _FIXED_STEPS.items():
+                if step not in names:
+                    await _take_step(connection, step, statements)
         await connection.execute(_SQL["epoch"], epoch)
         for collection in collections:
             await _shape(connection, PostgresTable(collection), also_drops=also_drops)

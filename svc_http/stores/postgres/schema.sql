@@ -10,7 +10,7 @@ CREATE TABLE shapes (collection text COLLATE "C" PRIMARY KEY, shape text[] NOT N
 
 CREATE TABLE changes (seq bigint GENERATED ALWAYS AS IDENTITY, scope text COLLATE "C" NOT NULL,
   position bigint NOT NULL, resource_type text COLLATE "C" NOT NULL, entry text NOT NULL,
-  PRIMARY KEY (scope, position));
+  details text, PRIMARY KEY (scope, position));
 CREATE INDEX i_changes_type ON changes (scope, resource_type, position);
 
 CREATE TABLE answers (tenant text COLLATE "C" NOT NULL, operation text COLLATE "C" NOT NULL,

@@ -82,8 +82,8 @@ class RelationalDocuments(ABC, Generic[L]):
         lists = self._lists(collection, order, **filters)
         if lists is None:
             return Slice(())
-        if order is None and lists.criteria.is_whole:
-            statement, values = lists.whole_page(after, limit + 1)
+        if lists.criteria.is_all or (order is None and lists.criteria.is_whole):
+            statement, values = lists.whole_page(order, after, limit + 1)
             records = await self._session.rows(statement, *values)
         else:
             records = await self._page(

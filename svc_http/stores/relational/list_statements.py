@@ -64,7 +64,7 @@ class ListStatements(ABC):
     """The condition that a facet `{name}` of a row `c` is `{any_of}` the values."""
 
     _pages: ClassVar[dict[object, str]] = {}
-    """The texts of pages without filters, by their table and the kinds of their bounds."""
+    """The texts of pages without filters, by their table, order and the kinds of their bounds."""
 
     def __init__(self, collection: Collection[Any], owner: str, criteria: Criteria) -> None:
         self.collection = collection
@@ -115,8 +115,10 @@ class ListStatements(ABC):
 
     # -- statements ----------------------------------------------------------------------------
 
-    def whole_page(self, after: Position | None, limit: int) -> tuple[str, list[object]]:
-        """The page of a list without filters, whose text is cached."""
+    def whole_page(
+        self, order: str | None, after: Position | None, limit: int
+    ) -> tuple[str, list[object]]:
+        """The page of a list without filters, by a number without bounds; its text is cached."""
         start, end, values = self.criteria.start, self.criteria.end, list[object]((self.owner,))
         if start is not None:
             values.append(start)
@@ -126,9 +128,9 @@ class ListStatements(ABC):
         elif end is not None:
             values.append(end)
         values.append(limit)
-        kind = (type(self), self.rows, start is None, is_after, len(values))
+        kind = (type(self), self.rows, order, start is None, is_after, len(values))
         if kind not in self._pages:
-            query = self.walk_page(WHOLE, None, after, limit)
+            query = self.walk_page(whole_walk(order), order, after, limit)
             self._pages[kind] = self.placeholders(query.text)
         return self._pages[kind], values
 

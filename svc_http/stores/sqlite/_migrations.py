@@ -2,8 +2,8 @@
 
 Rule 1: every applied step has a number in `schema_migrations`; steps are only ever appended.
 Rule 2: all pending steps run in one transaction: a file is migrated completely or untouched.
-Rule 3: the fixed tables are spelled out here. Those of collections are created and extended from
-        the declarations, and a new filter is filled from the stored rows.
+Rule 3: the fixed tables are spelled out in `schema.sql`. Those of collections are created and
+        extended from the declarations, and a new filter is filled from the stored rows.
 """
 
 import json
@@ -12,23 +12,29 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from svc_core.operation.ports import Collection
-from svc_http.stores.migration_steps import FORMAT, AppliedStep, MigrationStatus, check_known
+from svc_http.stores.migration_steps import (
+    FORMAT,
+    SCHEMA,
+    AppliedStep,
+    MigrationStatus,
+    check_migratable,
+)
 from svc_http.stores.sqlite._rows import reindex
 from svc_http.stores.sqlite._table import SqliteTable, build_table
-from svc_http.stores.statement_files import named_statements, one_line
+from svc_http.stores.statement_files import one_line, statement_text
 
-_SQL = named_statements(__package__, "schema.sql")
 _NUMBERS = "CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER PRIMARY KEY, step TEXT)"
 
-_FIXED_STEPS: Final = {
-    "meta and declared shapes": "meta",
-    "changes": "changes",
-    "answers": "answers",
-    "ledger": "ledger",
-    "outbox dropped": "outbox_dropped",
-    "details of changes": "details",
+_FIXED_STEPS: Final[dict[str, tuple[str, ...]]] = {
+    "meta and declared shapes": (),
+    "changes": (),
+    "answers": (),
+    "ledger": (),
+    "outbox dropped": (),
+    SCHEMA: tuple(statement_text(__package__, "schema.sql").rstrip(";\n").split(";\n")),
 }
-"""The steps for the tables that every file has, with the names of their statements."""
+"""The steps for the tables that every file has, with their statements. The former ones have none:
+they are noted so that a version that still takes them finds nothing to do."""
 _DROPPING: Final = {
     "pairs": ("drop_pair",),
     "keys": ("drop_index", "drop_key"),
@@ -40,9 +46,6 @@ _ADDING: Final = {
     "pairs": ("index_pair",),
 }
 """The statements that drop and add a filter, or the index of a pair, in the order of the kinds."""
-_FORMER_STEPS: Final = ("outbox",)
-"""Steps of earlier versions that this version reverts."""
-
 
 _Shape = dict[str, Any]
 """The declaration that the tables of a collection were last migrated to: names by their kinds."""
@@ -56,10 +59,10 @@ def status_of(
     """The applied and the pending steps of a file.
 
     Raises:
-        StoreNewer: a newer version wrote the file.
+        StoreNewer, StoreOlder: a version wrote the file that this one does not follow on.
     """
     steps = _applied_steps(connection)
-    check_known(steps, (*_FIXED_STEPS, *_FORMER_STEPS), _stored_format(connection))
+    check_migratable(steps, _stored_format(connection))
     names = {step.step for step in steps}
     shapes = _shapes(connection)
     pending = [step for step in _FIXED_STEPS if step not in names]
@@ -79,14 +82,19 @@ def apply(
     `epoch` becomes the epoch of the change feed of a new file; an existing file keeps its own.
 
     Raises:
-        StoreNewer: a newer version wrote the file.
+        StoreNewer, StoreOlder: a version wrote the file that this one does not follow on.
     """
     connection.execute("BEGIN IMMEDIATE")
     try:
         before = _applied_steps(connection)
-        check_known(before, (*_FIXED_STEPS, *_FORMER_STEPS), _stored_format(connection))
+        check_migratable(before, _stored_format(connection))
         connection.execute(_NUMBERS)
-        _apply_fixed(connection)
+        names = {step.step for step in before}
+        for step, statements in _FIXED_STEPS.items():
+            if step not in names:
+                for statement in statements:
+                    connection.execute(one_line(statement))
+                _number(connection, step)
         # Not written again, so that a file of this format can be opened on a full disk.
         if _stored_format(connection) < FORMAT:
             connection.execute(f"PRAGMA user_version = {FORMAT}")
@@ -103,15 +111,6 @@ def apply(
 def renew_epoch(connection: sqlite3.Connection, epoch: bytes) -> None:
     """Set a new epoch of the change feed after a restore, which invalidates all watermarks."""
     connection.execute("UPDATE meta SET value = ? WHERE name = 'epoch'", (epoch,))
-
-
-def _apply_fixed(connection: sqlite3.Connection) -> None:
-    names = {step.step for step in _applied_steps(connection)}
-    for step, name in _FIXED_STEPS.items():
-        if step not in names:
-            for statement in _SQL[name].rstrip(";\n").split(";\n"):
-                connection.execute(one_line(statement))
-            _number(connection, step)
 
 
 def _apply_declared(connection: sqlite3.Connection, collections: Iterable[Collection[Any]]) -> None:

@@ -1,18 +1,14 @@
--- meta
 CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE shapes (collection TEXT PRIMARY KEY, shape TEXT NOT NULL) WITHOUT ROWID;
--- changes
 CREATE TABLE changes (seq INTEGER PRIMARY KEY, scope TEXT NOT NULL, position INTEGER NOT NULL,
   id TEXT NOT NULL, change_type TEXT NOT NULL, resource_type TEXT NOT NULL,
-  resource_id TEXT NOT NULL, version INTEGER NOT NULL, occurred_at INTEGER NOT NULL, path TEXT,
-  UNIQUE (scope, position));
+  resource_id TEXT NOT NULL, version INTEGER NOT NULL, occurred_at INTEGER NOT NULL,
+  path TEXT, details TEXT, UNIQUE (scope, position));
 CREATE INDEX i_changes_type ON changes (scope, resource_type, position);
--- answers
 CREATE TABLE answers (tenant TEXT NOT NULL, operation TEXT NOT NULL, key TEXT NOT NULL,
   fingerprint BLOB NOT NULL, status INTEGER NOT NULL, headers TEXT NOT NULL, body BLOB NOT NULL,
   at INTEGER NOT NULL, PRIMARY KEY (tenant, operation, key));
 CREATE INDEX i_answers ON answers (at);
--- ledger
 CREATE TABLE ledgers (number INTEGER PRIMARY KEY CHECK (number < 1 << 23), tenant TEXT NOT NULL
   UNIQUE, size INTEGER NOT NULL, state BLOB NOT NULL);
 CREATE TABLE ledger_lines (place INTEGER PRIMARY KEY, ledger INTEGER NOT NULL, id TEXT NOT NULL,
@@ -29,8 +25,3 @@ CREATE TABLE ledger_nodes (ledger INTEGER NOT NULL, level INTEGER NOT NULL,
   number INTEGER NOT NULL, hash BLOB NOT NULL, PRIMARY KEY (ledger, level, number)) WITHOUT ROWID;
 CREATE TABLE ledger_checkpoints (tenant TEXT NOT NULL, day TEXT NOT NULL, size INTEGER NOT NULL,
   text BLOB NOT NULL, PRIMARY KEY (tenant, day)) WITHOUT ROWID;
--- outbox_dropped
--- Events of webhooks wait in collections; a queue of its own was made and never used.
-DROP TABLE IF EXISTS outbox;
--- details
-ALTER TABLE changes ADD COLUMN details TEXT;
