@@ -56,8 +56,7 @@ def restore_file(source: Path, target: Path) -> Path | None:
         StoreBusy: a server uses the file that is to be replaced.
     """
     check_database_file(source, catalog.COLLECTIONS)
-    lock = FileLock(target)
-    try:
+    with FileLock(target):
         fresh = Path(f"{target}.new")
         for part in ("", *LOGS, ".lock"):  # of a restore that was killed
             Path(f"{fresh}{part}").unlink(missing_ok=True)
@@ -72,8 +71,6 @@ def restore_file(source: Path, target: Path) -> Path | None:
         fresh.replace(target)
         _copy_secret(source, target)
         return old_path
-    finally:
-        lock.release()
 
 
 def _copy(source: Path, target: Path) -> None:

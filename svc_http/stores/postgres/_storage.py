@@ -5,16 +5,12 @@ from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from itertools import count
 from time import monotonic
-from typing import Any, NamedTuple, TypeVar, Unpack, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from svc_core.operation.ports import (
-    SYSTEM,
     Collection,
-    CommitListener,
-    CrossTenantFilters,
     Signals,
     StorageUnavailable,
-    TenantRow,
     Transaction,
 )
 from svc_http.stores.counters.postgres_coordination import on_postgres
@@ -36,8 +32,8 @@ from svc_http.stores.postgres._reader import UNITS_PER_SNAPSHOT, SnapshotReader
 from svc_http.stores.postgres._session import Session
 from svc_http.stores.postgres._table import Tables
 from svc_http.stores.postgres._writer import UNITS_PER_COMMIT, SessionWriter
+from svc_http.stores.relational.storages import RelationalStorage
 
-T = TypeVar("T")
 R = TypeVar("R")
 
 WATCHES_PER_WAIT = 10
@@ -64,7 +60,7 @@ class PostgresLimits(NamedTuple):
     stall_seconds: float = STALL_SECONDS
 
 
-class PostgresStorage:
+class PostgresStorage(RelationalStorage):
     """A durable store for one event loop, opened by `open` and released by `close`.
 
     It promises: the writes of a unit that returned are on the server's disk; a unit that raised
@@ -80,15 +76,14 @@ class PostgresStorage:
     def __init__(
         self, dsn: str, tables: Tables, limits: PostgresLimits, signals: Signals | None = None
     ) -> None:
+        super().__init__()
         self._dsn = dsn
         self._tables = tables
         self._limits = limits
-        self._version = 0
-        self._watchers: tuple[CommitListener, ...] = ()
         self._vacuums: list[float] = []
         coordination = on_postgres(dsn)
         self._close_coordination = coordination.close  # it connects on first use
-        self.notices = Notices(dsn, signals or coordination.signals, self._note_commit)
+        self.notices = Notices(dsn, signals or coordination.signals, self._on_notice)
         self._writes = FairQueue(limits.units_waiting, takers=limits.writers, one_at_a_time=True)
         self._reads = FairQueue(limits.units_waiting, takers=limits.readers, one_at_a_time=False)
         self._links = [Link(dsn) for _ in range(limits.writers + limits.readers)]
@@ -135,18 +130,6 @@ class PostgresStorage:
             raise
         return store
 
-    @property
-    def version(self) -> int:
-        """A number that grows with every commit that wrote, in any process.
-
-        A commit of another process counts when its notice arrives, at most a second later.
-        """
-        return self._version
-
-    def watch(self, listener: CommitListener) -> None:
-        """Call `listener` after every commit that wrote, on the event loop."""
-        self._watchers = (*self._watchers, listener)
-
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit` on one consistent snapshot; it may not write.
 
@@ -166,13 +149,6 @@ class PostgresStorage:
         """
         return cast(R, await self._writes.run(tenant, unit))
 
-    async def across(
-        self, collection: Collection[T], *, limit: int, **bounds: Unpack[CrossTenantFilters]
-    ) -> tuple[TenantRow[T], ...]:
-        """Rows of every tenant with the lowest `(order, tenant, id)` first."""
-        unit: Any = lambda tx: tx.documents.across(collection, limit, bounds)  # noqa: E731
-        return cast(tuple[TenantRow[T], ...], await self._reads.run(SYSTEM, unit))
-
     async def close(self) -> None:
         """Finish the accepted units, then close all connections."""
         self._writes.close()
@@ -190,11 +166,9 @@ class PostgresStorage:
         if session.has_erased:
             self._vacuums += [monotonic(), monotonic() + SNAPSHOT_SECONDS]
 
-    def _note_commit(self, names: frozenset[str] | None) -> None:
-        """Count a commit and call the listeners; None stands for all collections."""
-        self._version += 1
-        for listener in self._watchers:
-            listener(frozenset(self._tables) if names is None else names)
+    def _on_notice(self, names: frozenset[str] | None) -> None:
+        """Note a commit of another process; None stands for all collections."""
+        self._note_commit(frozenset(self._tables) if names is None else names)
 
     async def _watch(self) -> None:
         """Fail the jobs that wait, and the transactions that stall, for too long."""

@@ -6,6 +6,10 @@ from typing import Any, Protocol
 class TableSession(Protocol):
     """A connection inside a transaction."""
 
+    @property
+    def is_writable(self) -> bool:
+        """Whether the transaction may write."""
+
     async def rows(self, statement: str, *values: object) -> list[Any]:
         """The rows that a statement returns; a list among its values is an array."""
 

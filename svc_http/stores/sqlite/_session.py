@@ -42,6 +42,11 @@ class SqliteSession:
             self.writes.texts.write()
 
     @property
+    def is_writable(self) -> bool:
+        """Whether the transaction may write."""
+        return self.writes is not None
+
+    @property
     def batch(self) -> WriteBatch:
         """What the units that commit together have buffered.
 

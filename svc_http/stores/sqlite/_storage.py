@@ -3,20 +3,18 @@
 import asyncio
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, Unpack, cast
+from typing import Any, NamedTuple, TypeVar
 
 from svc_core.base import drive
 from svc_core.operation.ports import (
-    SYSTEM,
     Collection,
-    CommitListener,
-    CrossTenantFilters,
-    TenantRow,
     Transaction,
 )
 from svc_http.stores.migration_steps import AppliedStep, MigrationStatus
+from svc_http.stores.relational.storages import RelationalStorage
 from svc_http.stores.sqlite import _migrations as migrations
 from svc_http.stores.sqlite._session import SqliteSession
 from svc_http.stores.sqlite._table import Tables, build_table
@@ -29,7 +27,6 @@ from svc_http.stores.sqlite.file_connection import connect_reader, connect_write
 from svc_http.stores.sqlite.file_lock import FileLock
 from svc_http.stores.sqlite.work_queue import UNITS_WAITING_MAX, WAIT_SECONDS_MAX, WorkQueue
 
-T = TypeVar("T")
 R = TypeVar("R")
 
 READERS = 2
@@ -45,7 +42,7 @@ class SqliteLimits(NamedTuple):
     units_per_commit: int = UNITS_PER_COMMIT
 
 
-class SqliteStorage:
+class SqliteStorage(RelationalStorage):
     """A durable store, opened by `open` and released by `close`.
 
     It promises: the writes of a unit that returned are on disk; a unit that raised wrote nothing;
@@ -60,15 +57,14 @@ class SqliteStorage:
         tables: Tables,
         limits: SqliteLimits,
     ) -> None:
+        super().__init__()
         self._lock = lock
         self._tables = tables
-        self._version = 0
-        self._watchers: tuple[CommitListener, ...] = ()
         self._batch = WriteBatch(Texts(connection), Traces(connection), set())
         self._writes = WorkQueue(limits.units_waiting, limits.wait_seconds)
         self._reads = WorkQueue(limits.units_waiting, limits.wait_seconds)
         self._writer = WriterThread(
-            connection, self._batch, self._writes, self._on_commit, limits.units_per_commit
+            connection, self._batch, self._writes, self._note_commit, limits.units_per_commit
         )
         self._readers = tuple(
             ReaderThread(connect_reader(path), self._reads) for _ in range(limits.readers)
@@ -91,30 +87,13 @@ class SqliteStorage:
             StoreBusy: another process holds the lock of the file.
         """
         path, declarations = Path(path), tuple(collections)
-        lock = FileLock(path)
-        connection = None
-        try:
-            connection = connect_writer(path)
+        with ExitStack() as opening:
+            lock = opening.enter_context(FileLock(path))
+            connection = opening.enter_context(closing(connect_writer(path)))
             migrations.apply(connection, declarations, epoch)
-        except BaseException:
-            if connection is not None:
-                connection.close()
-            lock.release()
-            raise
+            opening.pop_all()
         tables = {collection.name: build_table(collection) for collection in declarations}
         return cls(path, lock, connection, tables, limits)
-
-    @property
-    def version(self) -> int:
-        """A number that grows with every commit that wrote.
-
-        One process owns the file, so counting its own commits counts all of them.
-        """
-        return self._version
-
-    def watch(self, listener: CommitListener) -> None:
-        """Call `listener` after every commit that wrote, on the writer thread."""
-        self._watchers = (*self._watchers, listener)
 
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit` on one consistent snapshot; it may not write.
@@ -134,13 +113,6 @@ class SqliteStorage:
         """
         return await self._writes.run(partial(self._run, tenant, unit, self._batch))
 
-    async def across(
-        self, collection: Collection[T], *, limit: int, **bounds: Unpack[CrossTenantFilters]
-    ) -> tuple[TenantRow[T], ...]:
-        """Rows of every tenant with the lowest `(order, tenant, id)` first."""
-        unit: Any = lambda tx: tx.documents.across(collection, limit, bounds)  # noqa: E731
-        return cast(tuple[TenantRow[T], ...], await self.read(SYSTEM, unit))
-
     async def close(self) -> None:
         """Finish the accepted units, then close and unlock the file."""
         await asyncio.to_thread(self._close)
@@ -156,11 +128,6 @@ class SqliteStorage:
         coroutine: Any = unit(SqliteTransaction(session, self._tables, tenant))
         result: R = drive.run(coroutine)
         return result
-
-    def _on_commit(self, names: frozenset[str]) -> None:
-        self._version += 1
-        for listener in self._watchers:
-            listener(names)
 
     def _close(self) -> None:
         self._reads.close()
@@ -182,9 +149,8 @@ def migrate_sqlite(
     Raises:
         StoreBusy: a process uses the file.
     """
-    return _with_lock(
-        Path(path), lambda connection: migrations.apply(connection, tuple(collections), epoch)
-    )
+    with FileLock(Path(path)), closing(connect_writer(Path(path))) as connection:
+        return migrations.apply(connection, tuple(collections), epoch)
 
 
 def sqlite_status(path: Path | str, collections: Iterable[Collection[Any]]) -> MigrationStatus:
@@ -192,11 +158,8 @@ def sqlite_status(path: Path | str, collections: Iterable[Collection[Any]]) -> M
     declarations = tuple(collections)
     if not Path(path).exists():
         return migrations.status_of(sqlite3.connect(":memory:"), declarations)
-    connection = connect_reader(Path(path))
-    try:
+    with closing(connect_reader(Path(path))) as connection:
         return migrations.status_of(connection, declarations)
-    finally:
-        connection.close()
 
 
 def renew_sqlite_epoch(path: Path | str, epoch: bytes) -> None:
@@ -205,16 +168,5 @@ def renew_sqlite_epoch(path: Path | str, epoch: bytes) -> None:
     Raises:
         StoreBusy: a process uses the file.
     """
-    _with_lock(Path(path), lambda connection: migrations.renew_epoch(connection, epoch))
-
-
-def _with_lock(path: Path, work: Callable[[sqlite3.Connection], R]) -> R:
-    lock = FileLock(path)
-    try:
-        connection = connect_writer(path)
-        try:
-            return work(connection)
-        finally:
-            connection.close()
-    finally:
-        lock.release()
+    with FileLock(Path(path)), closing(connect_writer(Path(path))) as connection:
+        migrations.renew_epoch(connection, epoch)

@@ -161,8 +161,7 @@ async def file_source(
     Raises:
         StoreBusy: `is_alone` is set and another process holds the lock.
     """
-    lock = _lock(path) if is_alone else nullcontext()
-    with lock, closing(connect_reader(path)) as connection:
+    with FileLock(path) if is_alone else nullcontext(), closing(connect_reader(path)) as connection:
         connection.execute("BEGIN")
         yield SqliteSource(connection, collections)
 
@@ -178,20 +177,12 @@ async def file_target(
         CopyRefused: the file exists and is not empty, or cannot be created.
     """
     declarations = tuple(collections)
-    with _lock(path), _new_file(path, declarations, epoch) as connection:
-        yield SqliteTarget(connection, declarations)
-
-
-@contextmanager
-def _lock(path: Path) -> Iterator[None]:
     try:
         lock = FileLock(path)
     except OSError as error:
         raise CopyRefused(f"{path} cannot be used: {error.strerror}") from error
-    try:
-        yield
-    finally:
-        lock.release()
+    with lock, _new_file(path, declarations, epoch) as connection:
+        yield SqliteTarget(connection, declarations)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import fcntl
 import os
 from pathlib import Path
+from typing import Self
 
 from svc_http.stores.errors import StoreBusy
 
@@ -13,7 +14,8 @@ _CLOSED = -1  # the number may soon be that of another file, which is not ours t
 
 
 class FileLock:
-    """An exclusive lock on `<path>.lock`, held from construction until `release`."""
+    """An exclusive lock on `<path>.lock`, held from construction until `release` or, as a context,
+    to the end of its block."""
 
     def __init__(self, path: Path) -> None:
         """Take the lock.
@@ -34,6 +36,12 @@ class FileLock:
         except OSError:  # the disk is full
             self.release()
             raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
     def release(self) -> None:
         """Release the lock; idempotent. The file stays: removing it would let two owners in."""
