@@ -48,6 +48,6 @@ class StoreOlder(StoreUnusable):
     def __init__(self, step: str) -> None:
         """Name the last step of the database."""
         super().__init__(
-            f"the database is of an svc from before 2026-11-24 (step {step!r}); migrate it with "
-            "the svc of commit 4a8c5ca3 first: svc db migrate"
+            f"the database stands at a step that is no longer known ({step!r}); migrate it with "
+            "the version of commit 4a8c5ca3 first: svc db migrate"
         )
