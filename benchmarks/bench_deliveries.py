@@ -38,7 +38,7 @@ from svc_http.outside.fetch.webhook_poster import Poster
 from svc_http.run.server import hypercorn
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import Service
-from svc_http.service.workers.deliveries import deliver_loop
+from svc_http.service.workers.deliveries import DeliveryRounds
 from svc_http.stores import SqliteStorage
 
 GOAL = 1 / 3
@@ -139,7 +139,7 @@ async def deliveries(folder: Path, port: int, events_count: int) -> tuple[float,
     events = await queue(service, port, events_count)
     poster, commits, failures = Poster(loopback=True), Commits(storage), []
     began = time.perf_counter()
-    loop = asyncio.create_task(deliver_loop(service, poster, commits, failures.append))
+    loop = asyncio.create_task(DeliveryRounds(service, poster, failures.append).run(commits))
     filters = {"status": ("pending", "delivering")}
     while True:
         version = commits.version
@@ -206,7 +206,7 @@ async def stranger(port: int, events_count: int, *, shares_host: bool) -> list[f
         quick = await register(service, f"http://{hosts[0]}:{port}/quick")
         poster, failures = Poster(loopback=True), []
         commits = Commits(service.storage)
-        loop = asyncio.create_task(deliver_loop(service, poster, commits, failures.append))
+        loop = asyncio.create_task(DeliveryRounds(service, poster, failures.append).run(commits))
         await asyncio.sleep(1.0)  # every place that the slow ones may have is taken
         for _ in range(events_count):
             await tell(service, [quick])

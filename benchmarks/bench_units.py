@@ -39,13 +39,14 @@ from svc_core.reports.profiles.model import ProfileInput
 from svc_core.reports.profiles.operations import CreateProfile, create_profile
 from svc_core.webhooks import delivery_queue as delivering
 from svc_http import system
+from svc_http.outside.fetch.webhook_poster import Poster
 from svc_http.run.control.services import operator_of
 from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.service.runtime.tasks import purge_answers
 from svc_http.service.secret import with_secret
 from svc_http.service.workers import schedules
 from svc_http.service.workers import source_pulls as intake
-from svc_http.service.workers.deliveries import purge_deliveries, requeue_deliveries
+from svc_http.service.workers.deliveries import DeliveryRounds, purge_deliveries
 from svc_http.service.workers.report_runs import make_report
 from svc_http.service.workers.retention import remove_orphan_reports
 from svc_http.service.workers.secrets import renew_secrets
@@ -484,7 +485,7 @@ async def deliver(bench: Bench) -> None:
         await bench.write(queue)
     del bench.store.holds[before:]  # no operation queues a hundred
     await bench.write(lambda ctx: delivering.take_deliveries(ctx, webhook))
-    await requeue_deliveries(bench.service, bench.fail)
+    await DeliveryRounds(bench.service, Poster(), bench.fail).take_over()
 
     async def disable(ctx: Context) -> None:
         hook = await ctx.value(WEBHOOKS, webhook)

@@ -10,7 +10,7 @@ Rule 3: only a process that has the store alone takes over at its start what the
 
 import asyncio
 from contextlib import suppress
-from functools import partial
+from typing import Any
 
 from svc_core.contract import idempotency
 from svc_core.operation.ports import SYSTEM, SharedUnavailable, Transaction
@@ -24,21 +24,13 @@ from svc_http.service.key_uses import uses_loop
 from svc_http.service.process_metrics import Metrics
 from svc_http.service.runtime.runtime_state import Runtime, Worker
 from svc_http.service.service_units import Service
-from svc_http.service.workers.automation_runs import automate_loop, requeue_runs
-from svc_http.service.workers.deliveries import (
-    Sender,
-    deliver_loop,
-    purge_deliveries,
-    requeue_deliveries,
-)
-from svc_http.service.workers.index_turns import index_loop
-from svc_http.service.workers.item_vectors import embed_loop
+from svc_http.service.workers.automation_runs import AutomationRounds
+from svc_http.service.workers.claim_loop import ClaimLoop
+from svc_http.service.workers.deliveries import DeliveryRounds, Sender, purge_deliveries
+from svc_http.service.workers.index_turns import IndexWork
+from svc_http.service.workers.item_vectors import VectorWork
 from svc_http.service.workers.payment_recovery import forget_payments, reconcile_loop
-from svc_http.service.workers.report_recordings import (
-    orphan_file_loop,
-    requeue_recordings,
-    speak_loop,
-)
+from svc_http.service.workers.report_recordings import RecordingRounds, orphan_file_loop
 from svc_http.service.workers.retention import forget_threads, retention_loop
 from svc_http.service.workers.schedules import schedule_loop
 from svc_http.service.workers.secrets import renew_secrets
@@ -65,14 +57,14 @@ def workers_of(
     workers: dict[str, Worker] = {
         "ingest": lambda run: ingest_loop(run.service, reader),
         "schedule": lambda run: schedule_loop(run.service),
-        "deliver": partial(_deliver, sender),
-        "automations": _automate,
+        "deliver": lambda run: _work_on(_deliveries(run, sender), run),
+        "automations": lambda run: _work_on(_automations(run), run),
     }
     if voice is not None:
-        workers["speak"] = _speak
+        workers["speak"] = lambda run: _work_on(_recordings(run), run)
     if model is not None:
-        workers["embed"] = lambda run: embed_loop(
-            run.service, model, run.commits, run.shared.leases
+        workers["embed"] = lambda run: VectorWork(run.service, model, run.shared.leases).run(
+            run.commits
         )
     return (
         *(work for name, work in workers.items() if settings.runs(name)),
@@ -82,7 +74,7 @@ def workers_of(
         lambda run: retention_loop(run.service, run.commits, run.on_failure("reports")),
         lambda run: subscriber_loop(run.service, run.commits, run.on_failure("subscribers")),
         _reconcile,
-        lambda run: index_loop(run.service, model, run.commits, run.shared.leases),
+        lambda run: IndexWork(run.service, model, run.shared.leases).run(run.commits),
     )
 
 
@@ -110,28 +102,25 @@ class _CountingSender:
         return status
 
 
-async def _deliver(sender: Sender, runtime: Runtime) -> None:
-    on_failure = runtime.on_failure("webhook")
-    sender = _CountingSender(sender, runtime.metrics)
+async def _work_on(loop: ClaimLoop[Any, Any], runtime: Runtime) -> None:
     if runtime.settings.dsn is None:
-        await requeue_deliveries(runtime.service, on_failure)
-    await deliver_loop(runtime.service, sender, runtime.commits, on_failure)
+        await loop.take_over()
+    await loop.run(runtime.commits)
 
 
-async def _automate(runtime: Runtime) -> None:
-    on_failure = runtime.on_failure("automation")
+def _deliveries(runtime: Runtime, sender: Sender) -> DeliveryRounds:
+    counting = _CountingSender(sender, runtime.metrics)
+    return DeliveryRounds(runtime.service, counting, runtime.on_failure("webhook"))
+
+
+def _automations(runtime: Runtime) -> AutomationRounds:
     counters = runtime.shared.counters if runtime.settings.rate_limits else None
-    if runtime.settings.dsn is None:
-        await requeue_runs(runtime.service, on_failure)
-    await automate_loop(runtime.service, counters, runtime.commits, on_failure)
+    return AutomationRounds(runtime.service, counters, runtime.on_failure("automation"))
 
 
-async def _speak(runtime: Runtime) -> None:
-    on_failure = runtime.on_failure("speech")
+def _recordings(runtime: Runtime) -> RecordingRounds:
     recorder = recorder_of(runtime.settings, runtime.storage, runtime.media)
-    if runtime.settings.dsn is None:
-        await requeue_recordings(runtime.service, on_failure)
-    await speak_loop(runtime.service, recorder, runtime.commits, on_failure)
+    return RecordingRounds(runtime.service, recorder, runtime.on_failure("speech"))
 
 
 async def _remove_files(runtime: Runtime) -> None:

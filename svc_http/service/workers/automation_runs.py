@@ -33,45 +33,34 @@ from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Counters, Overloaded, StorageUnavailable, TenantRow
 from svc_http import system
 from svc_http.exchange.fair_shares import BOUNDS, Shares
-from svc_http.service.commits import Commits
 from svc_http.service.service_units import OnFailure, Service
-from svc_http.service.workers.claim_loop import CLAIM, Claim, ClaimLoop, free_claims
+from svc_http.service.workers.claim_loop import CLAIM, Claim, ClaimLoop
 
 SECONDS_MAX: Final = 120.0
 """How long an answer may take: as long as a streamed one."""
-LOOK_SECONDS: Final = 5.0
-"""How often due rows are read without a commit: for schedules and expired claims."""
-GATHER_SECONDS: Final = 0.1
-WINDOW_ROWS: Final = 32
-"""Due automations that are read beyond those under way: four times those that run at once."""
-
-
-async def automate_loop(
-    service: Service, counters: Counters | None, commits: Commits, on_failure: OnFailure
-) -> None:
-    """Run due automations for ever; when cancelled, it gives back the runs that it has.
-
-    Without `counters` nothing is counted. `on_failure` hears of defects.
-    """
-    loop = AutomationRounds(service, counters, on_failure)
-    await loop.run(commits, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
-
-
-async def requeue_runs(service: Service, on_failure: OnFailure) -> None:
-    """Queue again at once the runs that the previous server had claimed (`free_claims`)."""
-    await free_claims(service, WORK, "is_held", running.free_run, on_failure)
 
 
 class AutomationRounds(ClaimLoop[Work, None]):
     """The runs that one process has claimed, or will claim as soon as there is a place."""
 
+    queue = WORK
+    look_seconds = 5.0
+    gather_seconds = 0.1
+    window = 32
+    """Four times the runs that may go on at once."""
+
     def __init__(self, service: Service, counters: Counters | None, on_failure: OnFailure) -> None:
         """Count in `counters`, where there are any, and tell `on_failure` of defects."""
-        super().__init__(service, WORK, self._attend, on_failure, window=WINDOW_ROWS)
+        super().__init__(service, on_failure)
         self._counters = counters
         self._shares: Shares[asyncio.Future[None]] = Shares(BOUNDS["automations"])
 
-    async def _attend(self, row: TenantRow[Work]) -> None:
+    async def free(self, ctx: Context, id_: str) -> None:
+        """Queue again the run that a process had claimed which has ended."""
+        await running.free_run(ctx, id_)
+
+    async def attend(self, row: TenantRow[Work]) -> None:
+        """Carry out a run, when there is a place for its workspace."""
         async with self._shares.turn(row.tenant):
             until, holder = self._service.now() + CLAIM, system.new_request_id()
             take = partial(

@@ -8,6 +8,7 @@ Rule 3: work that other processes must not take is claimed for a while, and the 
 """
 
 import asyncio
+from abc import ABCMeta, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -86,51 +87,82 @@ class KeyedTasks(Generic[K, T]):
         await self.wait()
 
 
-class ClaimLoop(KeyedTasks[RowKey, T], Generic[R, T]):
-    """The due rows of one queue that this process works on.
+class ClaimLoop(KeyedTasks[RowKey, T], Generic[R, T], metaclass=ABCMeta):
+    """The due rows of one queue that this process works on; a subclass is one kind of work.
 
-    `window` is how many rows are read beyond those under way, which may still be due and must not
-    hide the ones behind them. Once cancelled it is `ending`, and what runs is given back, or
-    finished where the loop `finishes`.
+    Once cancelled it is `ending`, and what runs is given back, or finished where it `finishes`.
     """
 
+    queue: Collection[R]
+    look_seconds: float
+    """How often the queue is read without a commit."""
+    gather_seconds: float
+    """How long it waits after a commit for others."""
+    window = DUE_MAX
+    """Rows that are read beyond those under way, which may still be due and hide others."""
+    claim_index = "is_held"
+    """The index that is true of a claimed row."""
+    takeover_rows = DUE_MAX
+    """Claimed rows of one page at a takeover."""
+    finishes = False
     is_ending = False
 
-    def __init__(
-        self,
-        service: Service,
-        queue: Collection[R],
-        work: Callable[[TenantRow[R]], Coroutine[Any, Any, T]],
-        on_failure: OnFailure,
-        *,
-        window: int = DUE_MAX,
-        pause: Callable[[BaseException], float] = lambda _: 0.0,
-        finishes: bool = False,
-    ) -> None:
-        super().__init__(on_failure, pause)
+    def __init__(self, service: Service, on_failure: OnFailure) -> None:
+        """Let `on_failure` hear of each failure; it stops no other row."""
+        super().__init__(on_failure, self.pause_seconds)
         self._service = service
-        self._queue = queue
-        self._work = work
-        self._window = window
-        self._finishes = finishes
+
+    @abstractmethod
+    async def attend(self, row: TenantRow[R]) -> T:
+        """Do the work of one row."""
+
+    @abstractmethod
+    async def free(self, ctx: Context, id_: str) -> object:
+        """Free the claim of a process that has ended."""
+
+    def pause_seconds(self, failure: BaseException) -> float:
+        """How long a row is paused after this failure."""
+        del failure
+        return 0.0
 
     async def begin_due(self) -> list[asyncio.Task[T]]:
         """Begin the work that is due now."""
         busy, end = self.busy_keys(), micros(self._service.now())
-        limit = min(len(busy) + self._window, DUE_MAX)
-        due = await self._service.storage.across(self._queue, end=end, limit=limit)
+        limit = min(len(busy) + self.window, DUE_MAX)
+        due = await self._service.storage.across(self.queue, end=end, limit=limit)
         rows = {(row.tenant, row.document.id): row for row in due}
-        return [self.begin(key, self._work(row)) for key, row in rows.items() if key not in busy]
+        return [self.begin(key, self.attend(row)) for key, row in rows.items() if key not in busy]
 
-    async def run(self, commits: Commits, *, look_seconds: float, gather_seconds: float) -> None:
+    async def run(self, commits: Commits) -> None:
         """Work for ever: after each commit, and every `look_seconds` without one."""
         try:
             await commits.rounds(
-                self.begin_due, look_seconds=look_seconds, gather_seconds=gather_seconds
+                self.begin_due, look_seconds=self.look_seconds, gather_seconds=self.gather_seconds
             )
         finally:
             self.is_ending = True
-            await (self.wait() if self._finishes else self.give_back())
+            await (self.wait() if self.finishes else self.give_back())
+
+    async def take_over(self) -> int:
+        """Free at once what the previous process had claimed; return how many rows.
+
+        Only for a process that has the store to itself, and before its loops begin: what other
+        processes hold would be done twice. A row that cannot be freed waits until its claim
+        expires.
+        """
+        total, count, filters = 0, 1, {self.claim_index: ("true",)}
+        storage = self._service.storage
+        while count:
+            count = 0
+            for row in await storage.across(self.queue, where=filters, limit=self.takeover_rows):
+                try:
+                    await self._service.write(row.tenant, partial(self.free, id_=row.document.id))
+                except Exception as failure:  # one broken row must not stop the others
+                    self._on_failure(failure)
+                else:
+                    count += 1
+            total += count
+        return total
 
 
 @frozen
@@ -163,36 +195,3 @@ class Claim:
             raise
         finally:
             renewing.cancel()
-
-
-async def free_claims(
-    service: Service,
-    queue: Collection[R],
-    index: str,
-    free: Callable[[Context, str], Awaitable[object]],
-    on_failure: OnFailure,
-    *,
-    page_rows: int = DUE_MAX,
-) -> int:
-    """Free at once what the previous process had claimed; return how many rows.
-
-    Only for a process that has the store to itself, and before its loops begin: what other
-    processes hold would be done twice. `index` is true of a claimed row. `on_failure` hears of
-    each row that cannot be freed; its claim expires.
-    """
-    total, count = 0, 1
-    while count:
-        count = 0
-        for row in await service.storage.across(queue, where={index: ("true",)}, limit=page_rows):
-
-            async def unit(ctx: Context, id_: str = row.document.id) -> None:
-                await free(ctx, id_)
-
-            try:
-                await service.write(row.tenant, unit)
-            except Exception as failure:  # one broken row must not stop the others
-                on_failure(failure)
-            else:
-                count += 1
-        total += count
-    return total

@@ -30,22 +30,15 @@ from svc_core.webhooks.rules import AttemptOutcome
 from svc_http import system
 from svc_http.exchange.fair_shares import BOUNDS, Shares
 from svc_http.outside.fetch.webhook_poster import DeliveryFailure
-from svc_http.service.commits import Commits
 from svc_http.service.service_units import OnFailure, Service
-from svc_http.service.workers.claim_loop import ClaimLoop, free_claims
+from svc_http.service.workers.claim_loop import ClaimLoop
 
-LOOK_SECONDS: Final = 1.0
-"""How often the queues are read without a commit: for events that other processes queued, and
-attempts whose worker died."""
-GATHER_SECONDS: Final = 0.01
 TURN_SECONDS: Final = 1.0
 """How long one webhook's turn begins attempts. The last of them end within eleven seconds."""
 PAUSE_SECONDS: Final = 30.0
 """How long a webhook is paused whose rows could not be read or written."""
 STORAGE_PAUSE_SECONDS: Final = 5.0
 """How long it is paused when the store was unavailable, which is not the fault of its rows."""
-TAKEN_OVER_AT_ONCE: Final = 100
-"""Webhooks of one page of those whose attempts died with the previous server."""
 PURGE_ROWS_MAX: Final = 200
 """Deliveries forgotten in one unit of work, so that no request waits long for it."""
 
@@ -64,49 +57,36 @@ class Sender(Protocol):
         """
 
 
-async def deliver_loop(
-    service: Service, sender: Sender, commits: Commits, on_failure: OnFailure
-) -> None:
-    """Deliver queued events for ever; when cancelled, it finishes the attempts that are running.
+class DeliveryRounds(ClaimLoop[Queue, None]):
+    """One delivery loop, and the webhooks that have a turn in it.
 
-    Cancelled again, it gives them back, to be made again by another process.
-
-    `on_failure` hears of defects; each stops one webhook for a while and no other.
+    When cancelled, it finishes the attempts that are running; cancelled again, it gives them back,
+    to be made again by another process.
     """
-    loop = _DeliveryRounds(service, sender, on_failure)
-    await loop.run(commits, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
 
-
-async def requeue_deliveries(
-    service: Service, on_failure: OnFailure, page_rows: int = TAKEN_OVER_AT_ONCE
-) -> int:
-    """Queue again the attempts that the previous server was making; return how many webhooks.
-
-    See `free_claims`. `on_failure` hears of defects; each leaves one webhook to the end of its
-    holds.
-    """
-    free = delivering.requeue_all
-    return await free_claims(service, QUEUES, "is_held", free, on_failure, page_rows=page_rows)
-
-
-class _DeliveryRounds(ClaimLoop[Queue, None]):
-    """One delivery loop, and the webhooks that have a turn in it."""
+    queue = QUEUES
+    look_seconds = 1.0
+    """Also for events that other processes queued, and attempts whose worker died."""
+    gather_seconds = 0.01
+    window = BOUNDS["webhooks"].places
+    takeover_rows = 100
+    finishes = True
 
     def __init__(self, service: Service, sender: Sender, on_failure: OnFailure) -> None:
-        super().__init__(
-            service,
-            QUEUES,
-            self._attend,
-            on_failure,
-            window=BOUNDS["webhooks"].places,
-            pause=_pause_seconds,
-            finishes=True,
-        )
+        super().__init__(service, on_failure)
         self._sender = sender
         self._shares: Line = Shares(BOUNDS["webhooks"])
         self._hosts: WeakValueDictionary[str, Line] = WeakValueDictionary()
 
-    async def _attend(self, row: TenantRow[Queue]) -> None:
+    async def free(self, ctx: Context, id_: str) -> None:
+        """Queue again the attempts that a process was making which has ended."""
+        await delivering.requeue_all(ctx, id_)
+
+    def pause_seconds(self, failure: BaseException) -> float:
+        """How long a webhook is paused after this failure."""
+        return STORAGE_PAUSE_SECONDS if _is_storage_failure(failure) else PAUSE_SECONDS
+
+    async def attend(self, row: TenantRow[Queue]) -> None:
         """Deliver the waiting events of one webhook, for one turn.
 
         Its attempts are taken only when they can be made, because a hold does not wait.
@@ -131,11 +111,6 @@ class _DeliveryRounds(ClaimLoop[Queue, None]):
             return "" if row is None else row.url
 
         return urlsplit(await self._service.read(tenant, unit)).hostname or ""
-
-
-def _pause_seconds(failure: BaseException) -> float:
-    """How long a webhook is paused after this failure."""
-    return STORAGE_PAUSE_SECONDS if _is_storage_failure(failure) else PAUSE_SECONDS
 
 
 def _is_storage_failure(failure: BaseException) -> bool:

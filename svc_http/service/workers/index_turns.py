@@ -1,67 +1,41 @@
-"""Maintains the search indexes of reports and signals: missing rows, vectors, word counts.
+"""Maintains the search indexes of reports and signals: missing rows, vectors, word counts."""
 
-A lease lets one process of all do this at a time. The lease of a dead process expires soon, and
-what it had written stays.
-"""
-
-import asyncio
 from functools import partial
 from typing import Final
 
 from svc_core.intel.signals.signal_index import SIGNAL_INDEX
 from svc_core.knowledge.index_upkeep import process_index, queue_reindex
-from svc_core.operation.ports import SYSTEM, Leases, SharedUnavailable
+from svc_core.operation.ports import SYSTEM, Leases
 from svc_core.reports.report_index import REPORT_INDEX
 from svc_core.search.indexing import NEVER, Index
-from svc_core.search.vector_likeness import Embedder, NotEmbedded
-from svc_http import system
-from svc_http.service.commits import Commits
+from svc_core.search.vector_likeness import Embedder
 from svc_http.service.service_units import Service
+from svc_http.service.workers.leased_work import LeasedWork
 
-LOOK_SECONDS: Final = 10.0
-"""How often the indexes are checked without a commit."""
-GATHER_SECONDS: Final = 0.5
-HOLD_SECONDS: Final = 60.0
-"""How long a lease lasts: longer than a turn of one index takes."""
-PUT_OFF_SECONDS: Final = 30.0
-"""How long the model is not asked after a failure."""
 TENANTS_AT_ONCE: Final = 256
 """Waiting rows that are read to find the tenants with work."""
 
 
-async def index_loop(
-    service: Service, embedder: Embedder | None, commits: Commits, leases: Leases
-) -> None:
-    """Maintain the indexes for ever; it ends when it is cancelled."""
-    work = IndexWork(service, embedder, leases)
-    await commits.rounds(work.turn, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
-
-
-class IndexWork:
+class IndexWork(LeasedWork):
     """The index maintenance of one process."""
 
+    lease_name = "index"
+
     def __init__(self, service: Service, embedder: Embedder | None, leases: Leases) -> None:
+        super().__init__(leases)
         self._service = service
         self._embedder = embedder
-        self._leases = leases
-        self._holder = system.new_request_id()
         self._is_begun = False
 
-    async def turn(self) -> None:
-        """Do all waiting work, while this process has the lease and the model answers."""
-        try:
-            while await self._has_lease() and await self._round():
-                pass
-        except SharedUnavailable:
-            return
-        except NotEmbedded:  # the model has logged the failure
-            await asyncio.sleep(PUT_OFF_SECONDS)
+    async def work(self) -> int:
+        """Do all waiting work; the number of turns that it took."""
+        count = 0
+        while await self.has_lease() and (turns := await self._round()):
+            count += turns
+        return count
 
-    async def _has_lease(self) -> bool:
-        return await self._leases.take("index", self._holder, HOLD_SECONDS)
-
-    async def _round(self) -> bool:
-        """Give every index with waiting work one turn; return whether there was any."""
+    async def _round(self) -> int:
+        """Give every index with waiting work one turn; return how many there were."""
         if not self._is_begun:
             await self._begin()
         waiting = [
@@ -70,9 +44,9 @@ class IndexWork:
             for tenant in await self._due(index)
         ]
         for tenant, index in waiting:
-            await self._has_lease()
+            await self.has_lease()
             await process_index(self._service, tenant, index, self._embedder)
-        return bool(waiting)
+        return len(waiting)
 
     async def _due(self, index: Index) -> list[str]:
         """The tenants whose index has waiting work."""

@@ -38,13 +38,13 @@ from svc_http.exchange.fair_shares import BOUNDS, Shares
 from svc_http.outside.voices.speech_port import Speech, SpeechFailure, SpeechText
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import OnFailure, Service
-from svc_http.service.workers.claim_loop import CLAIM, DUE_MAX, Claim, ClaimLoop, free_claims
+from svc_http.service.workers.claim_loop import CLAIM, DUE_MAX, Claim, ClaimLoop
 from svc_http.stores.media.draft_files import measure
 from svc_http.stores.media.media_port import Media
 from svc_http.stores.media.sound import NoSound
 
 LOOK_SECONDS: Final = 10.0
-"""How often due rows are read without a commit: for retries and expired claims."""
+"""How often files are checked without a commit."""
 GATHER_SECONDS: Final = 0.25
 ROUND_MAX: Final = 16
 """Files checked in one round."""
@@ -99,37 +99,35 @@ class Recorder:
         return turn
 
 
-async def speak_loop(
-    service: Service, recorder: Recorder, commits: Commits, on_failure: OnFailure
-) -> None:
-    """Speak due reports for ever; when cancelled, it gives back those that it has.
-
-    `on_failure` gets each failure; the report is tried again later, a few times.
-    """
-    loop = RecordingRounds(service, recorder, on_failure)
-    await loop.run(commits, look_seconds=LOOK_SECONDS, gather_seconds=GATHER_SECONDS)
-
-
-async def requeue_recordings(service: Service, on_failure: OnFailure) -> None:
-    """Queue again at once the reports that the previous server had claimed (`free_claims`)."""
-    turns_before = micros(service.now() + LEASE) - 1
-    turns = await service.storage.read(
-        SYSTEM, lambda tx: tx.documents.scan(FILE_LEASES, end=turns_before, limit=DUE_MAX)
-    )
-    for turn in turns.rows:
-        await service.system(partial(end_lease, lease=turn, is_settled=False))
-    await free_claims(service, SPEECH_REQUESTS, "is_claimed", speaking.release_claim, on_failure)
-
-
 class RecordingRounds(ClaimLoop[SpeechRequest, Audio | None]):
     """The reports that one process speaks, or will speak as soon as there is a place."""
 
+    queue = SPEECH_REQUESTS
+    look_seconds = 10.0
+    gather_seconds = 0.25
+    claim_index = "is_claimed"
+
     def __init__(self, service: Service, recorder: Recorder, on_failure: OnFailure) -> None:
-        super().__init__(service, SPEECH_REQUESTS, self._speak, on_failure)
+        super().__init__(service, on_failure)
         self._recorder = recorder
         self._shares: Shares[asyncio.Future[None]] = Shares(BOUNDS["recordings"])
 
-    async def _speak(self, row: TenantRow[SpeechRequest]) -> Audio | None:
+    async def free(self, ctx: Context, id_: str) -> None:
+        """Queue again the report that a process had claimed which has ended."""
+        await speaking.release_claim(ctx, id_)
+
+    async def take_over(self) -> int:
+        """End the turns of files of the previous process, and free the reports that it claimed."""
+        turns_before = micros(self._service.now() + LEASE) - 1
+        turns = await self._service.storage.read(
+            SYSTEM, lambda tx: tx.documents.scan(FILE_LEASES, end=turns_before, limit=DUE_MAX)
+        )
+        for turn in turns.rows:
+            await self._service.system(partial(end_lease, lease=turn, is_settled=False))
+        return await super().take_over()
+
+    async def attend(self, row: TenantRow[SpeechRequest]) -> Audio | None:
+        """Speak a report, when there is a place for its workspace."""
         async with self._shares.turn(row.tenant):
             until = self._service.now() + CLAIM
             take = partial(speaking.claim_speech, row=row.document, until=until)

@@ -42,15 +42,13 @@ from svc_http.run.control.services import Voice as VoiceService
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import Service
 from svc_http.service.workers import claim_loop as claims
-from svc_http.service.workers import report_recordings as speak
-from svc_http.service.workers.deliveries import deliver_loop
+from svc_http.service.workers.deliveries import DeliveryRounds
 from svc_http.service.workers.report_recordings import (
     CLAIM,
     Recorder,
     RecordingRounds,
     orphan_file_loop,
     remove_orphan_files,
-    speak_loop,
 )
 from svc_http.service.workers.report_runs import make_report
 from svc_http.settings import SettingsError
@@ -157,8 +155,11 @@ class House:
                 await self.service.write(row.tenant, end)
         return events
 
+    def rounds(self) -> RecordingRounds:
+        return RecordingRounds(self.service, self.recorder, self.failures.append)
+
     async def speak(self) -> Any:
-        rounds = RecordingRounds(self.service, self.recorder, self.failures.append)
+        rounds = self.rounds()
         try:
             recordings = await asyncio.gather(*await rounds.begin_due())
         finally:
@@ -358,7 +359,7 @@ async def test_what_speaks_slowly_holds_up_no_other_workspace(house: House) -> N
     house.voice.gate, house.voice.is_slow_with = asyncio.Event(), "Slow"
     await house.forget()
     second = House(house.storage, house.media, house.voice.sound, beside=house)
-    loop = speak_loop(house.service, house.recorder, Commits(house.storage), house.failures.append)
+    loop = house.rounds().run(Commits(house.storage))
     commits = Commits(house.storage)
     async with running(loop), asyncio.timeout(60):
         await house.voice.began.wait()
@@ -376,7 +377,7 @@ async def test_what_speaks_slowly_holds_up_no_other_workspace(house: House) -> N
 
 async def test_the_loop_hears_of_a_new_report(house: House) -> None:
     commits = Commits(house.storage)
-    loop = speak_loop(house.service, house.recorder, commits, house.failures.append)
+    loop = house.rounds().run(commits)
     async with running(loop), asyncio.timeout(60):
         while not (await house.row()).has_audio:
             await commits.after(commits.version, 1.0)
@@ -717,8 +718,8 @@ async def test_a_webhook_is_woken_when_the_voice_is_done(house: House) -> None:
     commits = Commits(house.storage)
     sender = Sink()
     loops = [
-        deliver_loop(house.service, sender, commits, house.failures.append),
-        speak_loop(house.service, house.recorder, commits, house.failures.append),
+        DeliveryRounds(house.service, sender, house.failures.append).run(commits),
+        house.rounds().run(commits),
     ]
     async with asyncio.timeout(30), running(*loops):
         await sender.came.wait()
@@ -800,7 +801,7 @@ async def _whole_or_silent(house: House, at: str) -> None:
     audio = await house.service.read(house.tenant, lambda ctx: ctx.find(AUDIO, house.report_id))
     assert (audio is not None) == is_whole
     house.clock.advance(1)
-    await speak.requeue_recordings(house.service, house.failures.append)
+    await house.rounds().take_over()
     audios = await house.speak()
     assert len(audios) == (0 if is_whole else 1)
     events += await house.deliveries()

@@ -38,7 +38,7 @@ from svc_http.exchange.fair_shares import BOUNDS
 from svc_http.service.commits import Commits
 from svc_http.service.workers import automation_runs as automate
 from svc_http.service.workers import claim_loop as claims
-from svc_http.service.workers.automation_runs import AutomationRounds, automate_loop, requeue_runs
+from svc_http.service.workers.automation_runs import AutomationRounds
 from svc_http.service.workers.claim_loop import CLAIM
 
 pytestmark = pytest.mark.anyio
@@ -151,9 +151,12 @@ class Office:
     async def runs(self, tenant: str) -> list[AutomationRun]:
         return await self.rows(RUNS, tenant)
 
+    def rounds(self) -> AutomationRounds:
+        return AutomationRounds(self.service, self.counters, self.failures.append)
+
     async def work(self) -> None:
         """Carry out what is due now."""
-        rounds = AutomationRounds(self.service, self.counters, self.failures.append)
+        rounds = self.rounds()
         await rounds.begin_due()
         await rounds.wait()
 
@@ -393,10 +396,7 @@ async def test_who_is_told_to_end_gives_back_what_it_has(any_office: Office) -> 
     place = tenant, _ = await office.workspace()
     office.agent.waits = lambda _: asyncio.Event().wait()
     await office.run_by_hand(place)
-    loop = automate_loop(
-        office.service, office.counters, Commits(office.house.storage), office.failures.append
-    )
-    task = asyncio.create_task(loop)
+    task = asyncio.create_task(office.rounds().run(Commits(office.house.storage)))
     async with asyncio.timeout(30):
         await office.agent.starts.acquire()
     task.cancel()
@@ -481,7 +481,7 @@ async def test_what_the_server_before_had_is_begun_again_at_once(any_office: Off
     await office.service.write(tenant, dead)
     await office.work()
     assert office.agent.questions == []
-    await requeue_runs(office.service, office.failures.append)
+    await office.rounds().take_over()
     await office.work()
     (run,) = await office.runs(tenant)
     assert run.status == "succeeded"

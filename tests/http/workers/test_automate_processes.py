@@ -13,7 +13,6 @@ import pytest
 from svc_core import catalog
 from svc_core.testing.clock import START
 from svc_http.service.commits import Commits
-from svc_http.service.workers.automation_runs import requeue_runs
 from svc_http.service.workers.claim_loop import CLAIM
 from svc_http.stores import SqliteStorage
 from svc_http.stores.postgres import PostgresStorage
@@ -28,7 +27,7 @@ LIFE = """
 import asyncio, attrs, sys
 from svc_http import system
 from svc_http.service.commits import Commits
-from svc_http.service.workers.automation_runs import automate_loop
+from svc_http.service.workers.automation_runs import AutomationRounds
 from tests.http.workers.test_automate_processes import open_office
 
 place, how = sys.argv[1:]
@@ -43,7 +42,7 @@ async def live():
     office.agent.waits = hear
     service = attrs.evolve(office.service, ids=system.SystemIds())
     print("ready", flush=True)
-    await automate_loop(service, None, Commits(office.house.storage), print)
+    await AutomationRounds(service, None, print).run(Commits(office.house.storage))
 
 asyncio.run(live())
 """
@@ -110,7 +109,7 @@ async def test_a_run_whose_worker_was_killed_is_taken_up_again(place: str) -> No
     if "://" in place:
         office.clock.advance(CLAIM.total_seconds())
     else:
-        await requeue_runs(office.service, office.failures.append)  # nobody else can have the file
+        await office.rounds().take_over()  # nobody else can have the file
     await office.work()
     (run,) = await office.runs(tenant)
     assert (run.status, office.agent.questions) == ("succeeded", ["What happened?"])

@@ -47,7 +47,7 @@ from svc_http.outside.fetch.webhook_poster import BODY_BYTES, DeliveryFailure, P
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import Service
 from svc_http.service.workers import deliveries as deliver
-from svc_http.service.workers.deliveries import deliver_loop, purge_deliveries, requeue_deliveries
+from svc_http.service.workers.deliveries import DeliveryRounds, purge_deliveries
 from tests.backends import NAMES, make_store, store_of
 from tests.late import Late
 
@@ -180,9 +180,11 @@ class Desk:
 
     def start(self, workers: int = 1) -> None:
         for _ in range(workers):
-            commits = Commits(self.storage)
-            loop = deliver_loop(self.service, self.poster, commits, self.failures.append)
+            loop = self.rounds().run(Commits(self.storage))
             self.loops.append(asyncio.create_task(loop))
+
+    def rounds(self) -> DeliveryRounds:
+        return DeliveryRounds(self.service, self.poster, self.failures.append)
 
     async def stop(self) -> None:
         """Have the loops end, with no time for what is under way."""
@@ -354,7 +356,9 @@ async def test_a_redelivery_sends_the_same_bytes_in_another_attempt(desk: Desk, 
 async def test_what_is_queued_here_is_sent_at_once(
     desk: Desk, sink: Sink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deliver, "LOOK_SECONDS", 3_600.0)  # so that only a commit wakes the loop
+    monkeypatch.setattr(
+        DeliveryRounds, "look_seconds", 3_600.0
+    )  # so that only a commit wakes the loop
     id_, _ = await desk.webhook(sink.url())
     desk.start()
     await asyncio.sleep(0)  # the loop has looked, found nothing and waits
@@ -700,7 +704,9 @@ async def test_the_next_server_sends_at_once_what_the_one_before_it_had_under_wa
     stall.go_on.set()
 
     sink.answers["/hook"] = OK
-    assert await requeue_deliveries(any_desk.service, any_desk.failures.append, page_rows=2) == 3
+    rounds = any_desk.rounds()
+    rounds.takeover_rows = 2
+    assert await rounds.take_over() == 3
     any_desk.start(workers=8)
     for id_, tenant in hooks:
         [delivery] = await any_desk.outcomes(id_, tenant)
@@ -709,7 +715,7 @@ async def test_the_next_server_sends_at_once_what_the_one_before_it_had_under_wa
         assert (await any_desk.read(id_, tenant)).consecutive_failures == 0
     event_ids = [request.fields["webhook-id"] for request in sink.requests]
     assert sorted(event_ids) == sorted([event.id for event in events] * 2)
-    assert await requeue_deliveries(any_desk.service, any_desk.failures.append) == 0
+    assert await any_desk.rounds().take_over() == 0
     assert any_desk.failures == []
 
 
@@ -732,7 +738,7 @@ async def test_broken_books_of_one_webhook_keep_no_other_from_being_taken_over(
     spoilt = next(delivery for delivery in await desk.deliveries(hooks[0]))
     row = delivery_id(spoilt.webhook_id, spoilt.event_id)
     await desk.service.write(TENANT, lambda ctx: ctx.tx.documents.put(UNREADABLE, row, "broken"))
-    assert await requeue_deliveries(desk.service, desk.failures.append) == 1
+    assert await desk.rounds().take_over() == 1
     assert desk.failures
     desk.start()
     assert [delivery.status for delivery in await desk.outcomes(hooks[1])] == ["delivered"]

@@ -14,7 +14,7 @@ from svc_core.intel.news import vectors as of_news
 from svc_core.intel.news.model import NEWS_TEXTS
 from svc_core.intel.news.vectors import VECTORS
 from svc_core.operation.context import Context
-from svc_core.operation.ports import SYSTEM
+from svc_core.operation.ports import SYSTEM, SharedUnavailable
 from svc_core.reports.model import FACETS
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import ProfileInput
@@ -22,8 +22,8 @@ from svc_core.search import vector_likeness as embeddings
 from svc_core.search.vector_likeness import Embedder, NotEmbedded, Vector
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.service.commits import Commits
-from svc_http.service.workers import item_vectors as embed
-from svc_http.service.workers.item_vectors import VectorWork, embed_loop
+from svc_http.service.workers import item_vectors, leased_work
+from svc_http.service.workers.item_vectors import VectorWork
 from svc_http.service.workers.report_runs import make_report
 from svc_http.service.workers.source_pulls import add_source
 from svc_http.stores.counters.in_process import in_memory
@@ -125,7 +125,7 @@ async def test_old_items_are_worked_off_page_by_page_up_to_a_bound(
     house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(of_news, "PAGE", 2)
-    monkeypatch.setattr(embed, "BACKLOG_MAX", 4)
+    monkeypatch.setattr(item_vectors, "BACKLOG_MAX", 4)
     await take_titles(house, feed, *(f"Storm {n}" for n in range(7)))
     house.clock.advance(3_600)
     worker = working(house, Meaning())
@@ -145,7 +145,7 @@ async def test_two_processes_share_the_work_by_turns(house: Any, feed: Any) -> N
 async def test_a_place_for_turns_that_is_down_is_waited_for(house: Any, feed: Any) -> None:
     class Down:
         async def take(self, *_: Any) -> bool:
-            raise embed.SharedUnavailable("nobody answers")
+            raise SharedUnavailable("nobody answers")
 
     await take_titles(house, feed, *NEWS_OF_PORTS)
     assert await VectorWork(house.service, Embeddings(Meaning()), Down()).turn() == 0
@@ -167,7 +167,7 @@ async def test_words_that_the_model_refuses_are_not_asked_for_again(house: Any, 
 async def test_a_model_that_is_away_is_tried_again(
     house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embed, "PUT_OFF_SECONDS", 0.0)
+    monkeypatch.setattr(leased_work, "PUT_OFF_SECONDS", 0.0)
     failures: list[BaseException] = []
     model = Meaning()
     model.refuses = lambda _: NotEmbedded("it is away")
@@ -182,10 +182,7 @@ async def test_a_model_that_is_away_is_tried_again(
 
 async def test_the_loop_hears_of_what_is_taken_in(house: Any, feed: Any) -> None:
     model = Meaning()
-    work = embed_loop(
-        house.service, Embeddings(model), Commits(house.storage), in_memory(lambda: 0.0).leases
-    )
-    loop = asyncio.create_task(work)
+    loop = asyncio.create_task(working(house, model).run(Commits(house.storage)))
     await take_titles(house, feed, *NEWS_OF_PORTS)
     async with asyncio.timeout(60):  # it ends as soon as all are made
         while len(model.texts) < 3:  # noqa: ASYNC110 - the loop tells nobody

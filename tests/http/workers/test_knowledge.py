@@ -45,8 +45,8 @@ from svc_core.search.vector_likeness import Embedder, NotEmbedded
 from svc_core.testing.clock import START
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.service.commits import Commits
-from svc_http.service.workers import index_turns as worker
-from svc_http.service.workers.index_turns import IndexWork, index_loop
+from svc_http.service.workers import leased_work
+from svc_http.service.workers.index_turns import IndexWork
 from svc_http.stores.counters.in_process import in_memory
 from tests.counted import Counted, KilledError
 from tests.knowledge import PROFILE, STRANGER, TENANT, ask, make_report, put
@@ -582,12 +582,12 @@ async def test_one_process_looks_after_the_indexes_at_a_time(
     await IndexWork(house.service, None, leases).turn()
     assert (await row_counts(house.service, tenant))["texts"] == 0
 
-    monkeypatch.setattr(worker, "PUT_OFF_SECONDS", 0.0)
+    monkeypatch.setattr(leased_work, "PUT_OFF_SECONDS", 0.0)
     model = Meaning()
     model.refuses = lambda _: None if len(model.texts) else NotEmbedded("away")
     commits = Commits(house.service.storage)
     await leases.release("index", "somebody else")
-    task = asyncio.create_task(index_loop(house.service, Embeddings(model), commits, leases))
+    task = asyncio.create_task(IndexWork(house.service, Embeddings(model), leases).run(commits))
     async with asyncio.timeout(60):
         while not (await row_counts(house.service, tenant))["texts"]:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
