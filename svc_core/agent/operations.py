@@ -1,6 +1,6 @@
 """The operations of the agent: a question in, a stream of events out (Spec: Agent streams)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -19,7 +19,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import ProblemType
 from svc_core.contract.result import Empty, Fields
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import BODY, PATH, SSE, Operation, Trait, header_field
+from svc_core.operation.declaration import BODY, PATH, SSE, Operation, Trait, declare, header_field
 from svc_core.operation.stream import Stream
 from svc_core.operation.units import WorkContext
 from svc_core.wire.constraints import Doc, Example, IdOf, MaxLen, MinLen
@@ -65,14 +65,14 @@ class ResumedChat:
 
 
 async def chat_stream(ctx: WorkContext, request: ChatStream) -> Stream:
-    """Answer the last message of a conversation."""
+    """Answers the last message as a UI message stream."""
     chat = of_ui(request.body, ctx.now)
     encoder = partial(UiEncoder, tells_reason=ctx.host.ui_finish_reason)
     return await _answer(ctx, chat, request.thread, encoder, NATIVE)
 
 
 async def chat_completion(ctx: WorkContext, request: ChatCompletion) -> Stream:
-    """Answer the last message of a conversation, in OpenAI's chunks."""
+    """Answers the last message as a stream of chat completion chunks."""
     chat = of_completion(request.body, ctx.now)
 
     def chunks(message_id: str, _: str) -> Encoder:
@@ -114,7 +114,9 @@ async def _answer(
 
 
 async def resume_chat(_: Context, __: ResumedChat) -> Empty:
-    """Say that there is nothing to resume: who leaves a stream ends it."""
+    """Answers 204: there is nothing to resume, for a client that leaves a stream ends it. The AI
+    SDK asks this when a page is opened again.
+    """
     return Empty()
 
 
@@ -133,62 +135,50 @@ _FAILS: Final[tuple[ProblemType, ...]] = (
 _MESSAGE: Final = {"role": "user", "parts": [{"type": "text", "text": samples.QUESTION}]}
 
 
-def _stream_operation(body: dict[str, Any], answer: Encoder, **own: Any) -> Operation[Any, Any]:
-    """What both streams declare, with an example of a body and its answer."""
-    return Operation(
-        group="agent",
-        method="POST",
-        response=Stream,
-        scopes=AGENT,
-        pool="agent",
-        media=(SSE,),
-        examples={"body": body, SSE.media_type: samples.sample_stream(answer)},
-        **own,
-    )
+_STREAM: Final[Mapping[str, Any]] = {"scopes": AGENT, "pool": "agent", "media": (SSE,)}
+
+
+def _examples(body: Mapping[str, Any], answer: Encoder) -> Mapping[str, Any]:
+    return {"body": body, SSE.media_type: samples.sample_stream(answer)}
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    _stream_operation(
-        {"messages": [_MESSAGE]},
-        UiEncoder(IdOf("msg").example, IdOf("thr").example),
-        id="streamChat",
-        path="/agent-svc/chat/stream",
-        summary="Ask the agent",
-        description="Answers the last message as a UI message stream.",
-        request=ChatStream,
-        run=chat_stream,
+    declare(
+        "agent",
+        "POST /agent-svc/chat/stream",
+        "Ask the agent",
+        chat_stream,
+        id_="streamChat",
+        **_STREAM,
         fields=("X-Thread-Id", *(name for name, _ in NATIVE)),
         fails=_FAILS,
+        examples=_examples(
+            {"messages": [_MESSAGE]}, UiEncoder(IdOf("msg").example, IdOf("thr").example)
+        ),
     ),
-    _stream_operation(
-        {
-            "model": "svc-agent",
-            "stream": True,
-            "messages": [{"role": "user", "content": samples.QUESTION}],
-        },
-        ChunkEncoder("chatcmpl-65f1c0de8badf00d12345678", 0),
-        id="createChatCompletion",
-        path="/chat/completions",
-        summary="Ask the agent as a chat completion",
-        description="Answers the last message as a stream of chat completion chunks.",
-        request=ChatCompletion,
-        run=chat_completion,
+    declare(
+        "agent",
+        "POST /chat/completions",
+        "Ask the agent as a chat completion",
+        chat_completion,
+        id_="createChatCompletion",
+        **_STREAM,
         fields=("X-Thread-Id",),
         fails=(*_FAILS, problem.STREAM_REQUIRED),
-    ),
-    Operation(
-        id="resumeChat",
-        group="agent",
-        method="GET",
-        path="/agent-svc/chat/stream/{chatId}/stream",
-        summary="Resume a stream",
-        description=(
-            "Answers 204: there is nothing to resume, for a client that leaves a stream ends it. "
-            "The AI SDK asks this when a page is opened again."
+        examples=_examples(
+            {
+                "model": "svc-agent",
+                "stream": True,
+                "messages": [{"role": "user", "content": samples.QUESTION}],
+            },
+            ChunkEncoder("chatcmpl-65f1c0de8badf00d12345678", 0),
         ),
-        request=ResumedChat,
-        response=Empty,
-        run=resume_chat,
+    ),
+    declare(
+        "agent",
+        "GET /agent-svc/chat/stream/{chatId}/stream",
+        "Resume a stream",
+        resume_chat,
         scopes=AGENT,
     ),
 )

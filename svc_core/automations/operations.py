@@ -100,7 +100,8 @@ async def run_automation(
     ctx: Context,
     request: AutomationRequest,  # noqa: ARG001
 ) -> Accepted[AutomationRun]:
-    """Queue a run by hand.
+    """Queues a run, which a worker begins within seconds, or when the agent limits of the workspace
+    allow it. One that is queued or running is the only one: 409 until it ends.
 
     Raises:
         Problem: AUTOMATION_ARCHIVED, RUN_IN_PROGRESS.
@@ -117,7 +118,7 @@ async def run_automation(
 
 
 async def list_automation_runs(ctx: Context, request: ListRuns) -> Page[AutomationRun]:
-    """The runs of one automation of the caller's own."""
+    """Its runs, newest first, with their outputs. They are kept for 90 days."""
     await ctx.load(AUTOMATIONS, request.automation_id)
     filters = {"automation_id": request.automation_id, "status": request.status}
     page = await ctx.page(RUNS, where=filters, after=request.cursor, limit=request.limit)
@@ -125,7 +126,7 @@ async def list_automation_runs(ctx: Context, request: ListRuns) -> Page[Automati
 
 
 async def get_automation_run(ctx: Context, request: RunRequest) -> Single[AutomationRun]:
-    """One run of one automation of the caller's own."""
+    """One run with its output, or with the error that ended it."""
     document = await ctx.load(RUNS, request.run_id)
     if RUNS.decode(document.raw).automation_id != request.automation_id:
         raise Problem(problem.NOT_FOUND, "The automation has no such run.")
@@ -210,8 +211,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     AUTOMATION_ROWS.declare(
         "run",
-        "Queues a run, which a worker begins within seconds, or when the agent limits of the "
-        "workspace allow it. One that is queued or running is the only one: 409 until it ends.",
         run_automation,
         summary="Run an automation now",
         fails=(problem.RUN_IN_PROGRESS, problem.AUTOMATION_ARCHIVED),
@@ -221,7 +220,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         f"GET {_PATH}",
         "List the runs of an automation",
         list_automation_runs,
-        description="Its runs, newest first, with their outputs. They are kept for 90 days.",
         columns=("id", "status", "trigger", "createdAt", "finishedAt", "error.code"),
     ),
     AUTOMATION_ROWS.operation(
@@ -229,6 +227,5 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         f"GET {_PATH}/{{runId}}",
         "Read a run",
         get_automation_run,
-        description="One run with its output, or with the error that ended it.",
     ),
 )

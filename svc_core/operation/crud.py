@@ -219,9 +219,12 @@ class Crud(Generic[T]):
         return declare(command, address, summary, run, **{**defaults, **members})
 
     def listing(
-        self, request: type[Any], description: str, run: RowUseCase | None = None, **members: Any
+        self, request: type[Any], purpose: str | RowUseCase, **members: Any
     ) -> Operation[Any, Any]:
-        """Declare the list of rows; without `run` the inputs of `request` are its filters."""
+        """Declare the list of rows, described by `purpose` with the inputs of `request` as filters.
+
+        A `purpose` that is a use case of its own is described by its docstring.
+        """
         names = {item.name for item in attrs.fields(request)} - {"limit", "cursor"}
 
         async def page(ctx: Context, inputs: Any) -> Page[T]:
@@ -233,20 +236,21 @@ class Crud(Generic[T]):
         defaults: dict[str, Any] = {
             "id_": f"list{name.capitalize()}",
             "summary": f"List {whose}{name}",
-            "description": description,
         }
-        if run is None:
-            run, response = page, Page[self.collection.model]  # type: ignore[name-defined]
-            defaults |= {"request": request, "response": response}
+        run: RowUseCase = page
+        if isinstance(purpose, str):
+            response = Page[self.collection.model]  # type: ignore[name-defined]
+            defaults |= {"request": request, "response": response, "description": purpose}
+        else:
+            run = purpose
         return self.operation(f"{name} list", f"GET /{name}", run=run, **{**defaults, **members})
 
-    def declare(
-        self, verb: str, description: str, run: RowUseCase | None = None, **members: Any
-    ) -> Operation[Any, Any]:
-        """Declare the operation of a verb, with a use case of its own or the one of all rows.
+    def declare(self, verb: str, purpose: str | RowUseCase, **members: Any) -> Operation[Any, Any]:
+        """Declare the operation of a verb.
 
-        Its id, address and summary follow from the verb; one that is not of all rows is posted to
-        an address below the row.
+        `purpose` describes the use case that all rows have, or is one of its own, whose docstring
+        describes it. Id, address and summary follow from the verb; one that is not of all rows is
+        posted to an address below the row.
         """
         method, word, body = _VERBS.get(verb, ("POST", verb.capitalize(), ""))
         group, noun = self.collection.name, str(self.collection.kind)
@@ -254,11 +258,13 @@ class Crud(Generic[T]):
         defaults: dict[str, Any] = {
             "id_": f"{'get' if verb == 'show' else verb}{noun.capitalize()}",
             "summary": f"{word} {'an' if noun[0] in 'aeiou' else 'a'} {noun}",
-            "description": description,
         }
-        if run is None:
+        if isinstance(purpose, str):
             run = self._use_cases[verb]
             defaults |= {"request": self._request(verb, body), "response": self._response(verb)}
+            defaults["description"] = purpose
+        else:
+            run = purpose
         if body in {"new_body", "body"}:
             defaults["examples"] = {"body": self.example}
         if verb == "create" and self.rows_max is not None:
@@ -275,7 +281,7 @@ class Crud(Generic[T]):
             return await self.set_members(ctx, **changes)
 
         types = {"request": self._request(verb, ""), "response": self._response(verb)}
-        return self.declare(verb, description, run, **types)
+        return self.declare(verb, run, description=description, **types)
 
     def _request(self, verb: str, body: str) -> type[Any]:
         """The request class of a verb: which row, and the body that the declaration names."""

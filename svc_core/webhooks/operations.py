@@ -21,7 +21,6 @@ from svc_core.outbox.model import (
     DELIVERIES,
     QUEUES,
     REPORT_GENERATED,
-    TEST,
     WEBHOOK_SECRETS,
     WEBHOOKS,
     WEBHOOKS_MAX,
@@ -136,7 +135,7 @@ class RedeliverEvent(WebhookRequest):
 
 
 async def list_webhooks(ctx: Context, request: ListWebhooks) -> Page[Webhook]:
-    """The workspace's webhooks."""
+    """The workspace's webhooks, newest first, without their secrets."""
     page = await ctx.page(WEBHOOKS, after=request.cursor, limit=request.limit)
     webhooks = [WEBHOOKS.decode(raw) for raw in page.rows]
     queues = await ctx.find_many(QUEUES, [webhook.id for webhook in webhooks])
@@ -178,12 +177,15 @@ async def _view(ctx: Context, webhook: StoredWebhook) -> bytes:
 
 
 async def rotate_secret(ctx: Context, request: RotateSecret) -> Single[Webhook]:
-    """Sign by another secret from now on."""
+    """Signs by the `secret` that you send. For 24 hours `webhook-signature` holds a signature by
+    the former one as well; `X-Svc-Signature` uses the new one at once. The same secret again
+    changes nothing.
+    """
     return await WEBHOOK_ROWS.change_row(ctx, request.body)
 
 
 async def delete_webhook(ctx: Context, request: WebhookRequest) -> Empty:
-    """Remove the webhook with its secret; what waits for it is never sent."""
+    """Deletes the webhook and its secret; what still waits for it is never sent."""
     await ctx.remove(WEBHOOKS, request.webhook_id)
     await ctx.remove(WEBHOOK_SECRETS, request.webhook_id)
     queue = await queue_of(ctx, request.webhook_id)
@@ -192,7 +194,7 @@ async def delete_webhook(ctx: Context, request: WebhookRequest) -> Empty:
 
 
 async def enable_webhook(ctx: Context, request: WebhookRequest) -> Single[Webhook]:
-    """Enable a webhook and reset its failure count."""
+    """Notifies it of events again and sets its failure count back to 0."""
     queue = await queue_of(ctx, request.webhook_id)
     if queue.consecutive_failures:
         await ctx.save(QUEUES, queue.webhook_id, attrs.evolve(queue, consecutive_failures=0))
@@ -201,7 +203,9 @@ async def enable_webhook(ctx: Context, request: WebhookRequest) -> Single[Webhoo
 
 
 async def test_webhook(ctx: Context, request: WebhookRequest) -> Created[Delivery]:
-    """Queue a test event, signed and counted like any other."""
+    """Queues an event of the type `dev.svc.webhook.test.v1`: signed, attempted and counted like any
+    other. `Location` lists its delivery.
+    """
     webhook = await ctx.value(WEBHOOKS, request.webhook_id)
     if webhook.status == "disabled":
         raise rules.disabled_problem()
@@ -211,7 +215,7 @@ async def test_webhook(ctx: Context, request: WebhookRequest) -> Created[Deliver
 
 
 async def list_deliveries(ctx: Context, request: ListDeliveries) -> Page[Delivery]:
-    """The deliveries of a webhook."""
+    """What became of each event of the last 30 days, with every attempt."""
     await ctx.load(WEBHOOKS, request.webhook_id)
     return await ctx.page(
         DELIVERIES,
@@ -227,7 +231,9 @@ async def list_deliveries(ctx: Context, request: ListDeliveries) -> Page[Deliver
 
 
 async def redeliver(ctx: Context, request: RedeliverEvent) -> Created[Delivery]:
-    """Send an event again: the same body under the same id, in a new attempt."""
+    """Queues the same event, body and id, for one new attempt. While a delivery is under way, or
+    the webhook is disabled, the answer is 409.
+    """
     webhook = await ctx.value(WEBHOOKS, request.webhook_id)
     id_ = delivery_id(webhook.id, request.event_id)
     delivery = await ctx.value(DELIVERIES, id_)
@@ -273,7 +279,6 @@ WEBHOOK_ROWS = Crud(
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     WEBHOOK_ROWS.listing(
         ListWebhooks,
-        "The workspace's webhooks, newest first, without their secrets.",
         list_webhooks,
         columns=(
             "id",
@@ -311,21 +316,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         fails=_URL,
         examples={"body": {"description": "Night desk"}},
     ),
-    WEBHOOK_ROWS.declare(
-        "delete",
-        "Deletes the webhook and its secret; what still waits for it is never sent.",
-        delete_webhook,
-    ),
-    WEBHOOK_ROWS.declare(
-        "enable",
-        "Notifies it of events again and sets its failure count back to 0.",
-        enable_webhook,
-    ),
+    WEBHOOK_ROWS.declare("delete", delete_webhook),
+    WEBHOOK_ROWS.declare("enable", enable_webhook),
     WEBHOOK_ROWS.declare(
         "rotate-secret",
-        "Signs by the `secret` that you send. For 24 hours `webhook-signature` holds a "
-        "signature by the former one as well; `X-Svc-Signature` uses the new one at once. The "
-        "same secret again changes nothing.",
         rotate_secret,
         id_="rotateWebhookSecret",
         summary="Rotate a webhook's secret",
@@ -334,8 +328,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     WEBHOOK_ROWS.declare(
         "test",
-        f"Queues an event of the type `{TEST}`: signed, attempted and counted like any other. "
-        "`Location` lists its delivery.",
         test_webhook,
         summary="Send a test event",
         idempotency="optional",
@@ -348,7 +340,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "List deliveries",
         list_deliveries,
         columns=("eventId", "eventType", "subject", "status", "updatedAt"),
-        description="What became of each event of the last 30 days, with every attempt.",
     ),
     WEBHOOK_ROWS.operation(
         "webhooks redeliver",
@@ -356,10 +347,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Send an event again",
         redeliver,
         id_="redeliverEvent",
-        description=(
-            "Queues the same event, body and id, for one new attempt. While a delivery is under "
-            "way, or the webhook is disabled, the answer is 409."
-        ),
         idempotency="optional",
         fails=(problem.RESOURCE_CONFLICT,),
         target=None,

@@ -74,7 +74,11 @@ class ProfileRequest:
 async def list_profiles(
     ctx: Context, request: ListProfiles
 ) -> Page[ProfileRow | OthersProfile] | Page[PublicProfile]:
-    """The profiles to which the caller subscribes, with the subscriptions; or all public ones."""
+    """The profiles that the caller's workspace subscribes to, the newest subscription first, each
+    with it, when the next report is due and when the newest was made; of those of others (`owned`
+    is false) it has what everybody is shown. `visibility=public` lists all public profiles, to
+    which one may subscribe.
+    """
     if request.visibility == "public":
         return await publications.public_page(ctx, after=request.cursor, limit=request.limit)
     page = await ctx.page(SUBSCRIPTIONS, after=request.cursor, limit=request.limit)
@@ -96,7 +100,10 @@ async def list_profiles(
 
 
 async def create_profile(ctx: Context, request: CreateProfile) -> Created[ProfileDetail]:
-    """Create the profile and its active subscription."""
+    """Creates the profile and an active subscription to it. Reports are made as often as
+    `frequency` says, at `scheduleTimeOfDay` in `timezone`; for a manual profile none is made by
+    itself.
+    """
     return await PROFILE_ROWS.create_row(ctx, request.body)
 
 
@@ -125,7 +132,9 @@ async def _view(ctx: Context, profile: Profile) -> bytes:
 async def get_profile(
     ctx: Context, request: ProfileRequest
 ) -> Single[ProfileDetail] | Single[OthersProfile]:
-    """One profile; of one of others what everybody is shown of it."""
+    """One profile of the caller's workspace; of a public one of another workspace to which it
+    subscribes, what everybody is shown. Deliveries leave its ETag as it is.
+    """
     for profile, run in (await publications.followed_profiles(ctx, [request.profile_id])).values():
         subscription = await subscription_of(ctx, profile.id)
         delivery, aliases = await ctx.find(PROFILE_DELIVERIES, profile.id), ctx.aliases
@@ -135,10 +144,9 @@ async def get_profile(
 
 
 async def delete_profile(ctx: Context, request: ProfileRequest) -> Empty:
-    """Remove the profile, its subscriptions and its reports, each with a tombstone.
-
-    Nobody sees the reports any more; those beyond the first, and the subscriptions of others, are
-    removed by workers.
+    """Deletes the profile with its subscription, all its reports and their recordings, and the
+    subscriptions of other workspaces to it. Nobody sees them any more; each leaves a tombstone in
+    the change feed, those of many within seconds. It cannot be undone. A second call answers 404.
     """
     subscription = await subscription_of(ctx, request.profile_id)
     await end_all(ctx, await ctx.value(PROFILES, request.profile_id))
@@ -221,28 +229,12 @@ PROFILE_ROWS = Crud(
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     PROFILE_ROWS.listing(
         ListProfiles,
-        "The profiles that the caller's workspace subscribes to, the newest subscription "
-        "first, each with it, when the next report is due and when the newest was made; of "
-        "those of others (`owned` is false) it has what everybody is shown. "
-        "`visibility=public` lists all public profiles, to which one may subscribe.",
         list_profiles,
         summary="List subscribed profiles",
         columns=("id", "name", "status", "nextRunAt", "frequency", "reportGeneratedAtISO"),
     ),
-    PROFILE_ROWS.declare(
-        "create",
-        "Creates the profile and an active subscription to it. Reports are made as often as "
-        "`frequency` says, at `scheduleTimeOfDay` in `timezone`; for a manual profile none is "
-        "made by itself.",
-        create_profile,
-        idempotency="required",
-    ),
-    PROFILE_ROWS.declare(
-        "show",
-        "One profile of the caller's workspace; of a public one of another workspace to which "
-        "it subscribes, what everybody is shown. Deliveries leave its ETag as it is.",
-        get_profile,
-    ),
+    PROFILE_ROWS.declare("create", create_profile, idempotency="required"),
+    PROFILE_ROWS.declare("show", get_profile),
     PROFILE_ROWS.declare(
         "replace",
         "Replaces the whole profile: optional members that are left out get their default. "
@@ -255,13 +247,5 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "nothing writes nothing and keeps the `ETag`.",
         examples={"body": {"frequency": "weekly", "scheduleDay": 1}},
     ),
-    PROFILE_ROWS.declare(
-        "delete",
-        "Deletes the profile with its subscription, all its reports and their recordings, and "
-        "the subscriptions of other workspaces to it. Nobody sees them any more; each leaves a "
-        "tombstone in the change feed, those of many within seconds. It cannot be undone. A "
-        "second call answers 404.",
-        delete_profile,
-        foresees="foreseeDeletion",
-    ),
+    PROFILE_ROWS.declare("delete", delete_profile, foresees="foreseeDeletion"),
 )

@@ -105,7 +105,7 @@ async def _follow(ctx: Context, change: RowEdit[Subscription]) -> None:
 
 
 async def delete_subscription(ctx: Context, request: SubscriptionRequest) -> Empty:
-    """End a subscription to a profile of another workspace.
+    """Ends one to a profile of another workspace; an own profile's ends with that.
 
     Raises:
         Problem: RESOURCE_CONFLICT for an own profile's.
@@ -172,10 +172,5 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "the `ETag`.",
         examples={"body": {"status": "paused", "delivery": {"minSignalConfidence": 0.4}}},
     ),
-    SUBSCRIPTION_ROWS.declare(
-        "delete",
-        "Ends one to a profile of another workspace; an own profile's ends with that.",
-        delete_subscription,
-        summary="End a subscription",
-    ),
+    SUBSCRIPTION_ROWS.declare("delete", delete_subscription, summary="End a subscription"),
 )
