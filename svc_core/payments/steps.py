@@ -307,13 +307,13 @@ class Checkout:
 
     # -- what was cut off ----------------------------------------------------------------------
 
-    async def reconcile(self, *, limit: int = 100, at_once: bool = False) -> tuple[Payment, ...]:
+    async def reconcile(self, *, at_once: bool = False) -> tuple[Payment, ...]:
         """Recover the payments that no process holds; those whose state changed, as they are now.
 
         With `at_once` also those that were looked at a short while ago. Without a view of the
         chain a payment stays unknown until its client returns, or the operator resolves it.
         """
-        payments = await self.store.due(_LAST if at_once else self.clock(), limit=limit)
+        payments = await self.store.due(_LAST if at_once else self.clock(), limit=100)
         results = [await self.recover(payment, at_once=at_once) for payment in payments]
         return tuple(payment for payment in results if payment is not None)
 

@@ -102,7 +102,6 @@ class MediaPages:
             # No longer than the URL is valid, so that no cache outlives the access.
             (b"cache-control", b"private, max-age=%d, immutable" % seconds),
         ]
-        _judge_match(exchange, tag)
         tags = exchange.header("if-none-match")
         if tags is not None and not etag.none_match(tags, tag):
             await exchange.answer(304, headers)
@@ -177,12 +176,6 @@ def _pass(exchange: Exchange) -> Pass:
     if len(pairs) != 3:
         raise PassError("The address has no pass.")
     return passes.parse_pass(dict(pairs))
-
-
-def _judge_match(exchange: Exchange, tag: str) -> None:
-    tags = exchange.header("if-match")
-    if tags is not None and not etag.matches(tags, tag):
-        raise Problem(problem.PRECONDITION_FAILED, "The file has another ETag.", {"ETag": tag})
 
 
 def _range_of(exchange: Exchange, tag: str, size: int) -> range | None:

@@ -49,9 +49,8 @@ class JsonRpcChain:
     """Reads a blockchain through the node at an address
     (`svc_core.payments.payment_ports.ChainReader`)."""
 
-    def __init__(self, url: str, *, depth: int = DEPTH, seconds: float = SECONDS) -> None:
+    def __init__(self, url: str, *, seconds: float = SECONDS) -> None:
         self._upstream = Upstream(url, None, "svc-payments")
-        self._depth = depth
         self._seconds = seconds
         self._network: str | None = None
 
@@ -103,7 +102,7 @@ class JsonRpcChain:
     # -- what is asked ---------------------------------------------------------------------------
 
     async def _settled_block(self) -> int:
-        return max(0, await self._number("eth_blockNumber") - self._depth)
+        return max(0, await self._number("eth_blockNumber") - DEPTH)
 
     async def _time(self, block: int) -> datetime:
         head = self._members(await self._ask("eth_getBlockByNumber", hex(block), False))

@@ -15,7 +15,6 @@ Rule 3: the stored answers of payments expire like those under an Idempotency-Ke
 # that has the store alone need not wait for leases: nobody else can be working on them.''
 
 import asyncio
-from datetime import timedelta
 from typing import Final
 
 from svc_core.contract.idempotency import RETENTION
@@ -90,7 +89,7 @@ async def lapse_payments(checkout: Checkout, on_failure: OnFailure) -> None:
                 on_failure(failure)
 
 
-async def forget_payments(checkout: Checkout, age: timedelta = RETENTION) -> None:
+async def forget_payments(checkout: Checkout) -> None:
     """Delete answers that were delivered long enough ago, and payments that were given up."""
-    while await checkout.store.forget(checkout.clock() - age, limit=ROWS_MAX) == ROWS_MAX:
+    while await checkout.store.forget(checkout.clock() - RETENTION, limit=ROWS_MAX) == ROWS_MAX:
         continue

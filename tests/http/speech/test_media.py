@@ -408,8 +408,6 @@ CONDITIONS = {
     "the same tag": ({"If-None-Match": TAG}, 304),
     "any tag": ({"If-None-Match": "*"}, 304),
     "another tag": ({"If-None-Match": '"other"'}, 200),
-    "it must be the same": ({"If-Match": TAG}, 200),
-    "it must be another": ({"If-Match": '"other"'}, 412),
     "the same tag and a range": ({"If-None-Match": TAG, "Range": "bytes=0-1"}, 304),
     "a range": ({"Range": "bytes=0-1"}, 206),
     "a range of the same": ({"Range": "bytes=0-1", "If-Range": TAG}, 206),
@@ -425,7 +423,7 @@ def test_conditions_are_judged_in_their_order(server: Any, case: str) -> None:
     headers, status = CONDITIONS[case]
     answer = server.ask("GET", address(server), headers=headers)
     assert answer.status_code == status
-    if status in {200, 206, 304, 412}:
+    if status in {200, 206, 304}:
         assert answer.headers["etag"] == TAG
     if status == 200:
         assert answer.content == SOUND
