@@ -307,14 +307,6 @@ def test_a_service_without_a_secret_is_not_built():
         Runtime(Settings(db=":memory:"), MemoryStorage(catalog.COLLECTIONS))
 
 
-def test_the_operator_chooses_the_scope_of_the_text_of_audio(make_house, sample_operation):
-    audio = sample_operation(app.AUDIO_TEXT)
-    path = f"/api/v1/reports/rpt_{1:024x}/audio-text"
-    for choice, status in (("reports:read", 404), ("reports:audio", 403)):
-        house = make_house(audio_text_scope=choice, parts={"operations": (audio,)})
-        assert house.ask("GET", path, house.key("reports:read")).status_code == status
-
-
 def test_the_real_catalogue_is_served(make_house):
     house = make_house(
         parts={"operations": catalog.OPERATIONS, "storage": MemoryStorage(catalog.COLLECTIONS)}

@@ -96,20 +96,6 @@ def test_the_first_of_all_faults_is_told_and_nothing_is_written(
 
 
 @PATHS
-def test_any_accept_and_any_content_type_are_taken(whole: Any, path: str) -> None:
-    key = whole.key("agent:svc")
-    for accept, content_type in [
-        ("application/json", "application/x-www-form-urlencoded"),
-        ("image/png;q=1, */*;q=0", "text/plain; charset=latin-1"),
-    ]:
-        answer = post(
-            whole, path, key, Accept=accept, Content_Type=content_type, Content_Encoding="br"
-        )
-        assert (answer.status_code, answer.headers["content-type"]) == (200, "text/event-stream")
-        assert answer.headers["x-thread-id"].startswith("thr_")
-
-
-@PATHS
 def test_a_body_that_does_not_come_is_no_timeout_of_ours(whole: Any, path: str) -> None:
     refusal = Problem(problem.REQUEST_TIMEOUT, "A body may take 10 seconds.")
     exchange = an_exchange(path)
@@ -155,26 +141,6 @@ def test_clients_that_would_ask_again_in_vain_are_told_not_to(
     assert ((b"x-should-retry", b"false") in requests[0]["headers"]) == is_in_vain
 
 
-def test_the_sixth_question_of_a_minute_is_refused_over_both_routes(whole: Any) -> None:
-    key = whole.key("agent:svc")
-    for number in range(5):
-        assert post(whole, (NATIVE, CHAT)[number % 2], key).status_code == 200
-    refusal = post(whole, NATIVE, key)
-    assert refusal.json()["code"] == "AGENT_RATE_LIMITED"
-    assert 1 <= int(refusal.headers["retry-after"]) <= 60
-    assert "x-should-retry" not in refusal.headers
-
-
-def test_the_questions_of_a_day_end_with_a_word_to_clients_that_sleep(whole: Any) -> None:
-    key = whole.key("agent:svc")
-    for _ in range(20):
-        for _ in range(5):
-            assert post(whole, CHAT, key).status_code == 200
-        whole.clock.forward(minutes=1)
-    refusal = post(whole, CHAT, key)
-    assert (refusal.status_code, refusal.headers["x-should-retry"]) == (429, "false")
-
-
 @PATHS
 def test_a_page_of_another_origin_may_ask_and_read(whole: Any, path: str) -> None:
     asks = "authorization, content-type, x-stainless-os, x-stainless-retry-count"
@@ -194,14 +160,6 @@ def test_a_page_of_another_origin_may_ask_and_read(whole: Any, path: str) -> Non
     limits = {name for name in names if name.startswith("X-Svc-Agent-RateLimit")}
     assert len(limits) == 8
     assert all(answer.headers[name].isdigit() for name in limits)
-
-
-def test_there_is_never_a_stream_to_resume(whole: Any) -> None:
-    path = f"{NATIVE}/chat-1/stream"
-    answer = whole.ask("GET", path, whole.key("agent:svc"))
-    assert (answer.status_code, answer.content) == (204, b"")
-    assert whole.ask("GET", path).status_code == 401
-    assert whole.ask("GET", path, whole.key("news:read")).status_code == 403
 
 
 def test_the_same_name_of_a_client_is_the_same_thread(whole: Any) -> None:

@@ -125,14 +125,6 @@ def test_a_plan_that_does_not_fit_stops_every_command_and_the_doctor_says_why(
     assert message in doctor.out + doctor.err
 
 
-def test_a_workspace_may_be_made_for_a_person(svc: Svc) -> None:
-    ann = svc("users", "create", "--name", "Ann", "--email", "ann@example.org", "--json").json
-    home = ("--name", "acme", "--plan", "pro", "--owner", ann["id"])
-    acme = svc("workspaces", "create", *home, "--json").json
-    assert list(acme) == ["id", "name", "plan"]
-    assert svc("plans", "set", acme["id"], "lite", "--json").json == acme | {"plan": "lite"}
-
-
 def test_several_workspaces_must_be_told_apart(svc: Svc, workspace: str) -> None:
     svc("workspaces", "create", "--name", "other")
     ran = svc("keys", "create", "--name", "a")

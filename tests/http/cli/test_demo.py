@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
 from svc_core.access.scopes import SCOPES
@@ -58,85 +57,12 @@ def test_its_key_has_every_scope_for_a_day(demo: Any, svc_in: Callable[..., Any]
     assert key["expiresAt"] is not None
 
 
-def test_it_shows_how_a_request_without_a_key_is_asked_to_pay(demo: Any) -> None:
-    answer = demo.http.get(f"{demo.addresses['api']}/reports")
-    assert answer.status_code == 402
-    assert answer.json()["resolution"].startswith("Send Authorization: Bearer <API_KEY>")
-
-
-def test_its_limits_are_those_of_its_plan(demo: Any) -> None:
-    answer = demo.get("/api/v1/profiles")
-    assert answer.headers["x-ratelimit-limit-minute"] == "120"
-    assert len(answer.json()["data"]) == 6
-
-
 def _svc(demo: Any, svc_in: Callable[..., Any], *arguments: object) -> Any:
     """Run a command against the running demo, from a folder that knows nothing of it."""
     return svc_in(*arguments, cwd=Path("/"), SVC_SERVER=demo.addresses["admin"])
 
 
 # -- commands while it runs --------------------------------------------------------------------
-
-
-def test_two_profiles_are_public_while_the_operator_says_so(
-    demo: Any, svc_in: Callable[..., Any]
-) -> None:
-    profiles = demo.get("/api/v1/profiles").json()["data"]
-    public = [row["id"] for row in profiles if row["visibility"] == "public"]
-    assert len(public) == 2
-    other = _svc(demo, svc_in, "keys", "create", "--name", "elsewhere", "--workspace",
-                 _svc(demo, svc_in, "workspaces", "create", "--name", "Elsewhere", "--plan", "pro",
-                      "--json").json["id"], "--json").json["key"]  # fmt: skip
-    reports = {row["profileId"]: row["id"] for row in demo.get("/api/v1/reports").json()["data"]}
-    for profile, report in reports.items():
-        status = demo.get(f"/api/v1/reports/{report}", other).status_code
-        assert status == (200 if profile in public else 404)
-    chosen = public[0]
-    assert _svc(demo, svc_in, "profiles", "unpublish", chosen).code == 0
-    assert demo.get(f"/api/v1/reports/{reports[chosen]}", other).status_code == 404
-    assert _svc(demo, svc_in, "profiles", "publish", chosen).code == 0
-    assert demo.get(f"/api/v1/reports/{reports[chosen]}", other).status_code == 200
-
-
-def test_a_revoked_key_fails_at_its_next_request(demo: Any, svc_in: Callable[..., Any]) -> None:
-    line = ("keys", "create", "--name", "short-lived", "--workspace", "demo", "--json")
-    key = _svc(demo, svc_in, *line).json
-    assert demo.get("/api/v1/profiles", key["key"]).status_code == 200
-    assert _svc(demo, svc_in, "keys", "revoke", key["id"]).code == 0
-    refusal = demo.get("/api/v1/profiles", key["key"])
-    assert (refusal.status_code, refusal.json()["code"]) == (401, "API_KEY_REVOKED")
-    new_key = _svc(demo, svc_in, "keys", "regenerate", key["id"], "--json").json
-    assert demo.get("/api/v1/profiles", new_key["key"]).status_code == 200
-    assert demo.get("/api/v1/profiles", key["key"]).json()["code"] == "INVALID_API_KEY"
-    assert _svc(demo, svc_in, "keys", "delete", key["id"]).code == 0
-    assert demo.get("/api/v1/profiles", new_key["key"]).status_code == 401
-
-
-def test_a_locked_out_address_is_listed_and_let_in_again(
-    demo: Any, svc_in: Callable[..., Any]
-) -> None:
-    def status(key: str) -> int:
-        headers = {"Authorization": f"Bearer {key}", "X-Forwarded-For": "203.0.113.9"}
-        url = f"{demo.addresses['api']}/news?limit=1"
-        return int(demo.http.get(url, headers=headers).status_code)
-
-    assert [status("svc_" + "0" * 64) for _ in range(6)] == [401] * 5 + [429]
-    assert status(demo.addresses["key"]) == 429
-    listing = _svc(demo, svc_in, "lockouts", "list", "--json").json
-    assert [row["address"] for row in listing] == ["203.0.113.9"]
-    assert _svc(demo, svc_in, "lockouts", "clear", "203.0.113.9", "--json").json == {"cleared": 1}
-    assert status(demo.addresses["key"]) == 200
-
-
-def test_a_plan_is_felt_at_the_next_request(demo: Any, svc_in: Callable[..., Any]) -> None:
-    api_key = _svc(
-        demo, svc_in, "keys", "create", "--name", "planned", "--plan", "pro", "--json"
-    ).json
-    assert demo.get("/api/v1/profiles", api_key["key"]).status_code == 200
-    assert _svc(demo, svc_in, "plans", "set", api_key["workspaceId"], "lite").code == 0
-    assert demo.get("/api/v1/profiles", api_key["key"]).json()["code"] == "PLAN_INELIGIBLE"
-    assert _svc(demo, svc_in, "plans", "set", api_key["workspaceId"], "pro").code == 0
-    assert demo.get("/api/v1/profiles", api_key["key"]).status_code == 200
 
 
 def test_a_report_is_made_from_source_to_answer(
@@ -181,14 +107,6 @@ def test_commands_at_once_all_succeed(demo: Any, spawn: Callable[..., Any]) -> N
         thread.join()
     assert [answer.code for answer in answers] == [0] * 4
     assert len({answer.json["id"] for answer in answers}) == 4
-
-
-def test_an_unknown_profile_is_a_problem_with_its_page(
-    demo: Any, svc_in: Callable[..., Any]
-) -> None:
-    ran = _svc(demo, svc_in, "reports", "generate", "prf_" + "0" * 24, "--json")
-    assert (ran.code, ran.json["code"]) == (1, "NOT_FOUND")
-    assert httpx2.get(ran.json["type"], trust_env=False).status_code == 200
 
 
 def test_its_file_is_found_beside_its_socket(demo: Any, svc_in: Callable[..., Any]) -> None:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx2
 import pytest
 
 from svc_core import catalog
@@ -198,20 +197,6 @@ def test_those_that_are_killed_come_again_each_with_the_socket_of_its_place(
     assert pair.get("/api/v1/profiles", key).status_code == 200
     report = events(pair, "process ended")[exit_codes:]
     assert sorted((row["process"], row["code"]) for row in report) == [(1, -9), (2, -9)]
-
-
-def test_a_revoked_key_is_dead_in_every_process(pair: Any, key: str, svc: Any) -> None:
-    for _ in range(20):
-        assert pair.get("/api/v1/profiles", key).status_code == 200
-    (matches,) = [row for row in svc("keys", "list") if key.startswith(row["prefix"])]
-    svc("keys", "revoke", matches["id"])
-    time.sleep(1.1)  # how long one may be believed whose revocation nobody heard of
-    with httpx2.Client(trust_env=False) as client:
-        for _ in range(20):
-            fields = {"authorization": f"Bearer {key}", "connection": "close"}
-            assert (
-                client.get(f"{pair.addresses['api']}/profiles", headers=fields).status_code == 401
-            )
 
 
 def test_lines_of_the_log_say_which_process_wrote_them(pair: Any) -> None:

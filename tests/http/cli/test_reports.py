@@ -78,19 +78,6 @@ def test_the_life_of_a_profile(svc: Svc, cwd: Path) -> None:
     assert svc("profiles", "list", "--json").json == []
 
 
-def test_a_report_of_a_period_tells_of_that_period(svc: Svc, profile: str) -> None:
-    period = ("--start", "2026-05-01T00:00:00Z", "--end", "2026-05-04T00:00:00Z")
-    first = svc("reports", "generate", profile, *period, "--json")
-    assert first.json["period"] == {"start": "2026-05-01T00:00:00Z", "end": "2026-05-04T00:00:00Z"}
-    assert svc("reports", "generate", profile, *period, "--json").json["isNew"] is False
-    page = svc("reports", "show", first.json["id"], "--include", "sources", "--json").json
-    dates = [source["publishedAt"] for source in page["sources"]]
-    assert dates
-    assert all("2026-05-01" <= date <= "2026-05-04" for date in dates)
-    backwards = svc("reports", "generate", profile, "--start", period[3], "--end", period[1])
-    assert (backwards.code, backwards.err.startswith("svc: --start: ")) == (1, True)
-
-
 # -- speaking ----------------------------------------------------------------------------------
 
 
@@ -137,16 +124,6 @@ def test_sound_in_the_database_is_copied_with_it(
     assert again == reply | {"isNew": False}
     assert list(cwd.glob("*.media")) == []
     assert (cwd / "new.db").stat().st_size > reply["sizeBytes"]
-
-
-def test_a_server_does_not_start_without_what_its_bucket_needs(
-    svc: Svc, cwd: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "obstore", None)
-    monkeypatch.setenv("SVC_MEDIA", "s3://sounds/reports")
-    refusal = svc("serve", "--port", "0")
-    assert (refusal.code, refusal.out, refusal.err.count("\n")) == (2, "", 1)
-    assert 'pip install "svc-intelligence[s3]"' in refusal.err
 
 
 def test_a_copy_of_the_other_backend_says_where_the_sound_is(

@@ -201,19 +201,6 @@ def test_what_stops_a_start_is_told_in_one_line(
     assert list(cwd.glob("*.secret")) == []
 
 
-def test_the_secret_that_is_offered_is_strong_enough(
-    svc: Svc, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SVC_ENV", "production")
-    offer = re.search("SVC_SECRET=([0-9a-f]+)", svc("serve").err)
-    assert offer is not None
-    monkeypatch.setenv("SVC_SECRET", offer[1])
-    monkeypatch.setattr(serving, "_run", lambda options, *_: _reads.append(options))
-    _reads: list[Settings] = []
-    assert svc("serve", "--port", "0").code == 0
-    assert _reads[0].secret == offer[1]
-
-
 def test_every_setting_but_the_secret_has_a_flag(svc: Svc) -> None:
     page = svc("serve", "--help").out
     for name, member in MEMBERS.items():

@@ -3,7 +3,6 @@
 import re
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -100,13 +99,3 @@ def test_columns_without_room_are_left_out_from_the_end_and_named() -> None:
     assert heading.split() == ["at", "kind", "id"]
     assert line.endswith(row[-1])
     assert report == "Not shown at this width: one thing, other. --json has everything."
-
-
-def test_reasons_are_told_in_words(svc: Svc, cwd: Path, terminal: Any) -> None:
-    items = "<item><title>Port</title><guid>1</guid></item><item/>"
-    (cwd / "half.xml").write_text(f"<rss version='2.0'><channel>{items}</channel></rss>")
-    terminal(80)
-    report = svc("feeds", "add", "half.xml").out
-    assert "1 no title text or link" in report
-    assert "noTitle" not in report
-    assert ID.search(report)

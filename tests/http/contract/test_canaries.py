@@ -198,15 +198,3 @@ def test_a_defect_answers_without_a_word_of_its_own(make_world, ask, check_probl
 
 
 # -- at rest -----------------------------------------------------------------------------------
-
-
-def test_no_secret_of_a_key_is_in_the_file(make_world, tmp_path):
-    world = make_world("sqlite", is_sown=False)
-    world.get("/api/v1/news/feeds")
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert any(path.stat().st_size > 10_000 for path in files)
-    for path in files:
-        content = path.read_bytes()
-        for secret in world.keys.values():
-            assert secret[12:].encode() not in content
-            assert bytes.fromhex(secret[4:]) not in content

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 import pytest
 
 from svc_core.contract import problem
-from svc_core.contract.problem import CATALOGUE
 from svc_http import version
 from svc_http.pages import service_documents as pages
 from svc_http.pages import static_pages as files
@@ -55,19 +54,6 @@ def test_the_description_is_valid_and_is_of_this_service(house, path):
         if isinstance(operation, dict) and "operationId" in operation
     }
     assert "listNotes" in headers
-
-
-@pytest.mark.parametrize("kind", CATALOGUE.values(), ids=lambda kind: kind.slug)
-def test_every_problem_type_has_its_page(shared_house, kind):
-    page = shared_house.ask("GET", f"/problems/{kind.slug}")
-    assert page.headers["content-type"] == "text/html; charset=utf-8"
-    assert kind.code in page.text
-    assert shared_house.ask("GET", f"/problems/{kind.slug}").content == page.content
-    answer = shared_house.ask(
-        "GET", f"/problems/{kind.slug}", headers={"Accept": "application/json"}
-    ).json()
-    assert answer["type"] == f"{ORIGIN}/problems/{kind.slug}"
-    assert (answer["code"], answer["status"]) == (kind.code, kind.status)
 
 
 def test_an_invented_problem_type_has_none(house, check_problem):

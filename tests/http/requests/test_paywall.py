@@ -164,18 +164,6 @@ def test_real_money_is_asked_only_for_somebody(settings, network, payee):
     assert (offer.network.id, offer.pay_to) == (network, payee)
 
 
-@pytest.mark.parametrize(
-    ("env", "network", "asset"),
-    [
-        ("production", "eip155:8453", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
-        ("development", "eip155:84532", "0x036CbD53842c5426634e7929541eC2318f3dCF7e"),
-    ],
-)
-def test_production_asks_on_the_chain_of_real_money(make_shop, env, network, asset):
-    terms_ = challenge(make_shop(env=env).ask("GET", LIST))
-    assert [(offer["network"], offer["asset"]) for offer in terms_["accepts"]] == [(network, asset)]
-
-
 def operations_of(house, path="/openapi.json"):
     paths = house.ask("GET", path).json()["paths"]
     return {
@@ -207,15 +195,6 @@ def test_the_description_sells_only_where_somebody_is_paid(make_shop, check_prob
         assert not [word for word in ("x402", "PAYMENT", "x-payment", "US dollars")
                     if word in json.dumps(without).replace("/x402/", "").replace("x402.", "")
                     and operation.auth != "public"]  # fmt: skip
-
-
-def test_what_nobody_sells_asks_for_a_key(make_shop, check_problem):
-    house = make_shop(x402_pay_to=None)
-    check_problem(house.ask("GET", LIST), problem.MISSING_API_KEY)
-    assert "x402" not in house.ask("GET", "/openapi.json").json()["components"]["securitySchemes"]
-    check_problem(house.ask("GET", "/.well-known/x402"), problem.ROUTE_NOT_FOUND)
-    assert "USD" not in house.ask("GET", "/llms.txt").text
-    assert "or x402 payment" not in house.ask("GET", "/docs").text
 
 
 @pytest.mark.parametrize("settings", [{}, {"SVC_ENV": "production"}])

@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 
 from svc_core.access import operations as accounts
-from svc_core.contract import problem
 from svc_core.operation.ports import SYSTEM, StorageUnavailable
 from svc_http.guard.use_log import Uses
 from svc_http.service.key_uses import uses_loop, write_last_uses, write_uses
@@ -40,15 +39,6 @@ def test_requests_write_nothing_and_one_write_tells_all_of_them(house):
     assert sorted(used(house).values()) == [latest, house.clock()]
     assert write(house) == 0
     assert house.storage.version == before + 1
-
-
-def test_a_refused_request_is_no_use(house, check_problem):
-    key = house.key("profiles:write")
-    check_problem(house.ask("GET", NOTES, key), problem.INSUFFICIENT_SCOPE)
-    check_problem(house.ask("GET", NOTES), problem.MISSING_API_KEY)
-    check_problem(house.ask("GET", NOTES, "svc_" + "0" * 64), problem.INVALID_API_KEY)
-    assert write(house) == 0
-    assert set(used(house).values()) == {None}
 
 
 def test_a_noted_use_gives_no_new_quota_and_publishes_nothing(house):

@@ -57,17 +57,11 @@ REFUSALS = [
     (GET + b"X-A: " + b"x" * 70_000 + b"\r\n\r\n", 431),
     # What the edge refuses.
     (GET + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-    (GET + b"Authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n", 400),
-    (b"GET /livez#top HTTP/1.1\r\nHost: a\r\n\r\n", 400),
-    (b"GET /livez%00 HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     (b"GET /" + b"x" * 20_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", 414),
     (GET + b"".join(b"X-%d: a\r\n" % number for number in range(1_000)) + b"\r\n", 431),
-    (GET + b"X-A: " + b"x" * 33_000 + b"\r\n\r\n", 431),
     (GET + b"Expect: 200-maybe\r\n\r\n", 417),
     (b"GET /livez/ HTTP/1.1\r\nHost: evil.example\r\n\r\n", 404),
     (b"BREW /livez HTTP/1.1\r\nHost: a\r\n\r\n", 405),
-    (b"GET http://[::1/livez HTTP/1.1\r\nHost: a\r\n\r\n", 400),
-    (b"GET /livez HTTP/1.1\r\nHost: a b\r\n\r\n", 400),
     (b"CONNECT other.example:443 HTTP/1.1\r\nHost: a\r\n\r\n" + GET + b"\r\n", 400),
     (b"GET /livez HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
     # Lines of one name that h11 would make one of.

@@ -495,22 +495,3 @@ def test_a_range_arrives_byte_for_byte(wire_media: Any, text: str) -> None:
     assert (status, body) == (b"206", LARGE[start:end])
     assert fields["content-range"] == f"bytes {start}-{end - 1}/{len(LARGE)}"
     assert fields["content-length"] == str(end - start)
-
-
-@pytest.mark.parametrize("text", ["bytes=9-5", "bytes=0-1,3-4", "lines=1-2"])
-def test_what_is_not_understood_arrives_whole(wire_media: Any, text: str) -> None:
-    status, fields, body = get(wire_media, Range=text)
-    assert (status, body) == (b"200", LARGE)
-    assert "content-range" not in fields
-
-
-def test_the_whole_arrives_and_head_has_no_body(wire_media: Any) -> None:
-    status, fields, body = get(wire_media)
-    assert (status, body, fields["content-type"]) == (b"200", LARGE, "audio/wav")
-    status, fields, body = get(wire_media, "HEAD")
-    assert (status, body, fields["content-length"]) == (b"200", b"", str(len(LARGE)))
-
-
-def test_a_range_behind_the_end_is_refused_on_the_wire(wire_media: Any) -> None:
-    status, fields, _ = get(wire_media, Range=f"bytes={len(LARGE)}-")
-    assert (status, fields["content-range"]) == (b"416", f"bytes */{len(LARGE)}")

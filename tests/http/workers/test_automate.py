@@ -468,25 +468,6 @@ async def test_a_store_that_is_away_is_no_fault_of_the_run(office: Office) -> No
     assert [run.status for run in await office.runs(tenant)] == ["succeeded"]
 
 
-async def test_what_the_server_before_had_is_begun_again_at_once(any_office: Office) -> None:
-    office = any_office
-    place = tenant, _ = await office.workspace()
-    id_ = await office.run_by_hand(place)
-
-    async def dead(ctx: Context) -> None:
-        task = await running.take_run(ctx, id_, "dead", ctx.now + CLAIM)
-        assert task is not None
-        assert await running.begin_run(ctx, task) is not None
-
-    await office.service.write(tenant, dead)
-    await office.work()
-    assert office.agent.questions == []
-    await office.rounds().take_over()
-    await office.work()
-    (run,) = await office.runs(tenant)
-    assert run.status == "succeeded"
-
-
 async def test_a_run_that_is_archived_between_its_taking_and_its_beginning_is_not_begun(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,7 @@ from svc_http.service.service_units import Service
 from svc_http.service.workers import deliveries as deliver
 from svc_http.service.workers.deliveries import DeliveryRounds, purge_deliveries
 from tests.backends import NAMES, make_store, store_of
+from tests.core.base.test_egress import HOSTILE_HOSTS, HOSTILE_URLS
 from tests.late import Late
 
 pytestmark = pytest.mark.anyio
@@ -299,17 +300,6 @@ async def test_every_delivery_is_one_that_the_usual_libraries_accept(
         assert re.fullmatch("att_[0-9a-f]{24}", request.fields["x-svc-attempt-id"])
         assert re.fullmatch("sha256=[0-9a-f]{64}", request.fields["x-svc-signature"])
     assert len({request.fields["x-svc-attempt-id"] for request in sink.requests}) == 12
-
-
-async def test_a_changed_byte_is_one_that_they_refuse(desk: Desk, sink: Sink) -> None:
-    id_, secret = await desk.webhook(sink.url())
-    desk.start()
-    await desk.publish(id_)
-    await desk.outcomes(id_)
-    with pytest.raises(standardwebhooks.WebhookVerificationError):
-        standardwebhooks.Webhook(secret).verify(
-            sink.requests[0].body.decode() + " ", sink.requests[0].fields
-        )
 
 
 async def test_nothing_but_what_is_told_travels(desk: Desk, sink: Sink) -> None:
@@ -912,49 +902,7 @@ async def test_what_is_no_tls_at_all_is_refused(anyio_backend: str) -> None:
 
 # -- where it goes -----------------------------------------------------------------------------
 
-HOSTILE = [
-    *("https://127.0.0.1/", "https://127.1/", "https://2130706433/", "https://0x7f000001/"),
-    *("https://0177.0.0.1/", "https://0/", "https://0.0.0.0/", "https://[::1]/", "https://[::]/"),
-    *("https://[::ffff:127.0.0.1]/", "https://[::ffff:7f00:1]/", "https://[::127.0.0.1]/"),
-    *("https://[64:ff9b::7f00:1]/", "https://[2002:7f00:1::]/", "https://10.0.0.1/"),
-    *("https://172.16.0.1/", "https://172.31.255.255/", "https://192.168.0.1/"),
-    *("https://169.254.169.254/latest/meta-data/", "https://[::ffff:169.254.169.254]/"),
-    *(
-        "https://[fd00:ec2::254]/",
-        "https://100.64.0.1/",
-        "https://[fe80::1]/",
-        "https://[fc00::1]/",
-    ),
-    *("https://[fe80::1%25eth0]/", "https://[fec0::1]/", "https://[ff02::1]/"),
-    *("https://192.0.0.1/", "https://192.0.2.1/", "https://192.31.196.1/", "https://192.52.193.1/"),
-    *("https://192.88.99.1/", "https://192.175.48.1/", "https://198.18.0.1/", "https://224.0.0.1/"),
-    *("https://198.51.100.1/", "https://203.0.113.1/", "https://240.0.0.1/"),
-    *("https://255.255.255.255/", "https://[2001::1]/", "https://[2001:db8::1]/"),
-    *(
-        "https://[3fff::1]/",
-        "https://[5f00::1]/",
-        "https://[2620:4f:8000::1]/",
-        "https://[100::1]/",
-    ),
-    *("https://localhost/", "https://LOCALHOST/", "https://a.localhost/", "https://printer.local/"),
-    *("https://router.lan/", "https://db.internal/", "https://metadata.google.internal/"),
-    *("https://a.svc/", "https://api.default.svc.cluster.local/", "https://host.localdomain/"),
-    *("https://nas.home.arpa/", "https://hidden.onion/", "https://a.test/", "https://b.invalid/"),
-    *("https://c.example/", "https://intranet/", "https://kubernetes/", "https://example.com./"),
-    *("https://-a.example.com/", "https://a..example.com/", "https://.example.com/"),
-    *("https://1.2.3/", "https://1.2.3.4.5/", "https://256.1.1.1/", "https://01.2.3.4/"),
-    *("https://ex ample.com/", "https://example.com%00/", "https://ex%61mple.com/"),
-    *("https://bücher.example/", "https://ⓔxample.com/", "https://[::1/", "https://[]/"),
-    *("https:///x", "https://*/", "https://example。com/", "http://example.com/", ""),
-    *("ftp://example.com/", "file:///etc/passwd", "gopher://example.com/", "//example.com/"),
-    *("HTTPS://example.com/", "https:/example.com", "https://example.com:0/"),
-    *("https://example.com:22/", "https://example.com:8443/", "https://example.com:65536/"),
-    *("https://example.com:0443/", "https://example.com:-1/", "https://user@example.com/"),
-    *("https://user:secret@example.com/", "https://example.com@127.0.0.1/"),
-    *("https://127.0.0.1#@example.com/", "https://example.com/#fragment"),
-    *("https://example.com\\@127.0.0.1/", "https://example.com/a b", " https://example.com/"),
-    *("https://example.com/\n", "https://example.com/" + "a" * 2048, "javascript:alert(1)"),
-]
+HOSTILE = [*(f"https://{host}/hook" for host in HOSTILE_HOSTS), *HOSTILE_URLS]
 
 
 class Counting(httpcore2.AsyncNetworkBackend):

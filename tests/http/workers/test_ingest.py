@@ -1,8 +1,6 @@
 """Documents are taken in whole or refused with a reason; twice is the same as once."""
 
 import asyncio
-import gzip
-import os
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -229,55 +227,13 @@ async def test_an_unknown_topic_is_refused(house: Any) -> None:
 
 # -- hostile and broken documents --------------------------------------------------------------
 
-XML = b'<?xml version="1.0"?>'
-LAUGHS = (
-    XML
-    + b'<!DOCTYPE rss [<!ENTITY a "ha">'
-    + b"".join(b'<!ENTITY a%d "%s">' % (n, b"&a%d;" % (n - 1) * 10) for n in range(1, 10))
-    + b"]><rss version='2.0'><channel><title>&a9;</title></channel></rss>"
-)
-EXTERNAL_ENTITY = (
-    XML
-    + b'<!DOCTYPE rss [<!ENTITY x SYSTEM "file:///etc/passwd">]><rss><channel><title>&x;</title></channel></rss>'
-)
-OPML = XML + b'<opml version="2.0"><body><outline xmlUrl="https://host.org"/></body></opml>'
-
-
-def _feed_of(count: int) -> bytes:
-    item = b"<item><guid>%d</guid><title>t</title></item>"
-    items = b"".join(item % number for number in range(count))
-    return XML + b"<rss version='2.0'><channel><title>x</title>" + items + b"</channel></rss>"
-
-
-def _cut_feed(make: Make) -> bytes:
-    return make("Cranes stop", "Ferries sail")[:-60]
-
-
 DOCUMENTS: list[tuple[str, Callable[[Make], bytes], str]] = [
-    ("truncated XML", _cut_feed, "truncated"),
-    (
-        "truncated JSON",
-        lambda _: b'{"version": "https://jsonfeed.org/version/1.1", "items": [',
-        "truncated",
-    ),
-    ("entity bomb", lambda _: LAUGHS, "entityBomb"),
-    ("external entity", lambda _: EXTERNAL_ENTITY, "entityBomb"),
-    ("50,000 items", lambda _: _feed_of(50_000), "tooManyItems"),
-    (
-        "UTF-16 without its mark, in a lie",
-        lambda _: b"\xff\xfe\x00\xd8" + b"\x00\xdc" * 9,
-        "unrecognised",
-    ),
-    ("random bytes", lambda _: bytes(range(128, 256)) * 10, "unrecognised"),
+    ("truncated", lambda make: make("Cranes stop", "Ferries sail")[:-60], "truncated"),
     ("HTML page", lambda _: b"<!doctype html><html><body>Moved</body></html>", "html"),
-    ("OPML", lambda _: OPML, "opml"),
-    ("other XML", lambda _: XML + b"<note>hello</note>", "unrecognised"),
-    ("empty", lambda _: b"", "empty"),
-    ("white space", lambda _: b" \n\t ", "empty"),
     ("a path", lambda _: b"/etc/passwd", "unrecognised"),
-    ("a path in the channel of JSON", lambda _: b'"/etc/passwd"', "unrecognised"),
-    ("other JSON", lambda _: b'{"hello": "world"}', "unrecognised"),
+    ("empty", lambda _: b"", "empty"),
 ]
+"""Of every kind one; `tests/core/formats` has them all."""
 
 
 async def _check_refusal(house: Any, location: str, code: str) -> Source:
@@ -321,21 +277,8 @@ def _private(publisher: Any) -> str:
     return str(publisher.redirect("/feed", "http://10.0.0.1/feed"))
 
 
-def _own_files(publisher: Any) -> str:
-    return str(publisher.redirect("/feed", "file:///etc/passwd"))
-
-
 def _failing(publisher: Any) -> str:
     return str(publisher.publish("/feed", b"<rss/>", status="500 Internal Server Error"))
-
-
-def _endless(publisher: Any) -> str:
-    return str(publisher.flood("/feed", b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 65_536))
-
-
-def _gzip_bomb(publisher: Any) -> str:
-    body = gzip.compress(bytes(80_000_000), 1)
-    return str(publisher.publish("/feed", body, headers={"Content-Encoding": "gzip"}))
 
 
 def _missing(_: Any) -> str:
@@ -345,10 +288,7 @@ def _missing(_: Any) -> str:
 SERVERS = [
     (_slow, "timeout", None),
     (_private, "deniedAddress", None),
-    (_own_files, "badAddress", None),
     (_failing, "httpStatus", 500),
-    (_endless, "tooLarge", None),
-    (_gzip_bomb, "tooLarge", None),
     (_missing, "notFound", None),
 ]
 
@@ -534,30 +474,3 @@ async def test_the_loop_takes_in_what_becomes_due_and_ends_when_cancelled(
         with anyio.fail_after(60):
             await has_news.wait()
         tasks.cancel_scope.cancel()
-
-
-# -- real documents ----------------------------------------------------------------------------
-
-
-@pytest.mark.needs("SVC_REAL_DATA")
-async def test_real_documents_are_taken_in_or_refused_and_twice_is_once(any_house: Any) -> None:
-    root = os.environ["SVC_REAL_DATA"]  # noqa: TID251 - what the tests are given
-    places = [
-        place
-        for kind in ("news_feed", "json_feed")
-        for place in document_locations(f"{root}/{kind}")
-    ]
-    sources = [await add_source(any_house.service, place) for place in places]
-    first = await pull_all(any_house.service, sources, any_house.fetcher)
-    before = await any_house.row_counts()
-    assert before["news"] > 500
-    for outcome in first:
-        assert outcome.status in {"taken", "failed"}
-        assert (outcome.status == "failed") == (outcome.source.health.error is not None)
-    any_house.clock.advance(3_600)
-    # Without their digests the documents are read to the end once more.
-    sources_without_digest = [attrs.evolve(outcome.source, digest=None) for outcome in first]
-    again = await pull_all(any_house.service, sources_without_digest, any_house.fetcher)
-    assert [o.status for o in again] == [o.status for o in first]
-    assert sum(o.run.created + o.run.updated for o in again) == 0
-    assert await any_house.row_counts() == before

@@ -131,20 +131,6 @@ async def test_what_is_taken_in_at_the_instant_of_a_run_is_told_once(
     assert source_counts == [1, 0]
 
 
-async def test_missed_runs_are_caught_up_by_one_report(
-    any_house: Any, publisher: Any, feed: Make
-) -> None:
-    id_ = await profile(any_house)
-    await taken_in(any_house, publisher, feed("Cranes stop in the port"))
-    any_house.clock.advance(5.5 * 3_600)
-    now = any_house.clock.now()
-    (report,) = await run_due(any_house.service)
-    assert report.period.end == now.replace(minute=0, second=0)  # the newest of the missed runs
-    after = await due(any_house, id_)
-    assert now < after.next_run_at <= now + timedelta(hours=1)
-    assert await run_due(any_house.service) == ()
-
-
 async def test_workspaces_are_served_apart(any_house: Any) -> None:
     tenants = [f"wsp_{letter * 24}" for letter in "abc"]
     ids = {tenant: await profile(any_house, tenant) for tenant in tenants}
