@@ -228,8 +228,8 @@ COLLECTIONS = (WORKSPACES, USERS, MEMBERS, KEYS, NOTES)
 class Clock:
     """The time as a test sets it."""
 
-    def __init__(self) -> None:
-        self.at = START
+    def __init__(self, at: datetime = START) -> None:
+        self.at = at
 
     def __call__(self) -> datetime:
         return self.at

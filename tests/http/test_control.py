@@ -32,8 +32,7 @@ from svc_http.run.control.control_socket import Control
 from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.settings import MEMORY, Settings
 from svc_http.stores import MemoryStorage
-
-EIGHT = ["type", "title", "status", "detail", "instance", "code", "requestId", "resolution"]
+from tests.http.conftest import MEMBERS_OF_A_PROBLEM
 
 
 @frozen
@@ -277,7 +276,7 @@ def test_a_refusal_is_a_problem_with_the_eight_members(
     with pytest.raises(OperationRefused) as error:
         ask(house, command, **arguments)
     report = error.value.problem
-    assert list(report) == EIGHT
+    assert list(report) == MEMBERS_OF_A_PROBLEM
     assert report["code"] == code
     assert words in report["detail"]
     assert str(error.value) == report["detail"]

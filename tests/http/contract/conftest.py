@@ -74,15 +74,13 @@ from svc_http.service.workers.report_runs import make_report
 from svc_http.settings import Settings
 from tests import events
 from tests.backends import BACKEND, NAMES, store_of
+from tests.http.conftest import MEMBERS_OF_A_PROBLEM, Clock, LogFile
 from tests.receipts import PAYMENT
 
 START = datetime(2026, 3, 4, 5, 6, 0, tzinfo=UTC)
 ORIGIN = "https://api.example.org"
 SECRET = "0123456789abcdef" * 4
 PLANS = plans.DEFAULT_PLANS
-PROBLEM_MEMBERS = [
-    "type", "title", "status", "detail", "instance", "code", "requestId", "resolution",
-]  # fmt: skip
 
 EDGE_CODES = frozenset(
     {
@@ -236,7 +234,7 @@ class Contract:
         if is_head:
             return
         body = response.json()
-        assert list(body) == PROBLEM_MEMBERS
+        assert list(body) == MEMBERS_OF_A_PROBLEM
         kind = problem.CATALOGUE[body["code"]]
         self.codes.add(kind.code)
         assert response.status_code == body["status"] == kind.status, body
@@ -375,19 +373,6 @@ class Ask:
 # -- the world ---------------------------------------------------------------------------------
 
 
-class Clock:
-    """The time as a test sets it."""
-
-    def __init__(self) -> None:
-        self.at = START
-
-    def __call__(self) -> datetime:
-        return self.at
-
-    def forward(self, **spans: float) -> None:
-        self.at += timedelta(**spans)
-
-
 class Ids:
     """Identifiers and randomness that repeat from run to run."""
 
@@ -400,19 +385,6 @@ class Ids:
 
     def random(self, size: int) -> bytes:
         return self._random.randbytes(size)
-
-
-class LogFile:
-    """What was logged."""
-
-    def __init__(self) -> None:
-        self.text = ""
-
-    def write(self, text: str) -> None:
-        self.text += text
-
-    def flush(self) -> None:
-        pass
 
 
 ENTITY = id_of("cik:0000789019")  # who takes part in the newest item
@@ -455,7 +427,7 @@ class World:
         self.contract = contract
         self.runner = asyncio.Runner()
         self.operations = tuple(operations)
-        self.clock = Clock()
+        self.clock = Clock(START)
         self.ids = Ids(self.clock)
         self.ticks = 0.0
         self.log = LogFile()

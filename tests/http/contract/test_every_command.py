@@ -29,12 +29,10 @@ from svc_http.run.cli.command_derivation import flags_of as derived_flags
 from svc_http.run.cli.command_derivation import plain_type
 from svc_http.run.control import channel
 from svc_http.run.control import services as lends
+from tests.http.conftest import MEMBERS_OF_A_PROBLEM
 from tests.receipts import PAYMENT
 from tests.themes import Theme
 
-PROBLEM_MEMBERS = [
-    "type", "title", "status", "detail", "instance", "code", "requestId", "resolution",
-]  # fmt: skip
 FEED = """<rss version="2.0"><channel><title>Piers</title><item><guid>1</guid>
 <title>Crane falls at pier 7</title><link>https://news.example/1</link></item></channel></rss>"""
 EVERY = (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS)
@@ -243,7 +241,7 @@ def desk(command_world, capsys, monkeypatch, tmp_path):
 
 def check_refusal(ran, *words):
     assert ran.code == 1, ran
-    assert list(ran.json) == PROBLEM_MEMBERS
+    assert list(ran.json) == MEMBERS_OF_A_PROBLEM
     assert ran.err.startswith("svc: ")
     assert ran.err.count("\n") == 1
     for word in words:

@@ -13,10 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from svc_core.contract.problem import CATALOGUE, MEDIA_TYPE
-
-PROBLEM_MEMBERS = [
-    "type", "title", "status", "detail", "instance", "code", "requestId", "resolution",
-]  # fmt: skip
+from tests.http.conftest import MEMBERS_OF_A_PROBLEM
 
 JUNK = (
     "", " ", "0", "-1", "1e9", "1.5", "true", "null", "NaN", "x" * 5000, "9" * 400, "%", "%2F",
@@ -260,7 +257,7 @@ def check(parts, events, stays):
         members = json.loads(body)
         assert headers[b"content-type"] == MEDIA_TYPE.encode()
         assert headers[b"cache-control"] == b"no-store"
-        assert list(members) == PROBLEM_MEMBERS
+        assert list(members) == MEMBERS_OF_A_PROBLEM
         assert CATALOGUE[members["code"]].status == members["status"] == status
         assert members["requestId"].encode() == headers[b"x-request-id"]
     return status

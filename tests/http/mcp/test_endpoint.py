@@ -21,7 +21,7 @@ from svc_core.catalog.tools import TOOLS, tool_spec
 from svc_core.contract import problem
 from svc_core.operation.ports import Overloaded, StorageUnavailable
 from svc_http.stores import MemoryStorage
-from tests.http.conftest import ORIGIN, House
+from tests.http.conftest import MEMBERS_OF_A_PROBLEM, ORIGIN, House
 
 URL = f"{ORIGIN}/mcp"
 ACCEPT = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
@@ -65,9 +65,7 @@ def call(house: House, key: str, name: str, **arguments: Any) -> Any:
 def refusal(result: Any) -> Any:
     assert result["isError"] is True
     problem = result["structuredContent"]
-    assert list(problem) == [
-        "type", "title", "status", "detail", "instance", "code", "requestId", "resolution",
-    ]  # fmt: skip
+    assert list(problem) == MEMBERS_OF_A_PROBLEM
     return problem
 
 
