@@ -16,7 +16,6 @@ from svc_core.operation.host import silent
 from svc_http.exchange.http_exchange import EXPOSED_FIELDS
 from svc_http.run import hosting
 from svc_http.run.control import channel
-from svc_http.service.runtime import application as app
 from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
