@@ -13,6 +13,28 @@ from svc_http.stores.postgres._session import Session
 
 Work = Callable[[], Any]
 
+RARE = {"topic": ("r0", "r1", "both")}
+FACETS = (
+    ("'r' || (ord % 2)", "ord <= 20"),
+    ("'both'", "ord <= 15"),
+    ("'all'", "TRUE"),
+    ("'t' || (ord % 3)", "ord > 20"),
+)
+"""The topics of a table that grows, in SQL, and which rows have each: 20 are rare, then others."""
+WHERES: tuple[tuple[str, dict[str, tuple[str, ...]]], ...] = (
+    ("topic", {"topic": ("r1",)}),
+    ("topic", RARE),
+    ("status", {"status": ("rare", "none")}),
+    ("topic", RARE | {"status": ("s0", "rare"), "author": ("a0", "a1")}),
+    ("status", {"topic": ("all", "t1"), "status": ("rare",)}),
+)
+"""Filters that few rows meet, however many there are, and the one that leads to them."""
+BOUNDS: tuple[dict[str, Any], ...] = (
+    {},
+    {"start": 2, "end": 10**6},
+    {"ranges": {"weight": (2, None)}},
+)
+
 
 def lines_run(work: Work) -> int:
     """The lines of Python that a reading runs."""

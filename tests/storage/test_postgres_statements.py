@@ -19,7 +19,7 @@ from svc_http.stores.postgres._table import PostgresTable
 from svc_http.stores.relational.list_statements import WHOLE, IndexWalk, StatementDraft, whole_walk
 from svc_http.stores.statement_files import named_statements
 from tests.postgres import PostgresServer
-from tests.storage.efforts import rows_read
+from tests.storage.efforts import BOUNDS, FACETS, WHERES, rows_read
 
 AFTER = Position(5, "x")
 
@@ -114,22 +114,8 @@ GROWTH_ROWS = (
     *(
         "INSERT INTO f_sample_notes (tenant, id, ord, name, value)"
         f" SELECT tenant, id, ord, 'topic', {value} FROM c_sample_notes WHERE {condition}"
-        for value, condition in (("'r' || ord % 2", "ord <= 20"), ("'both'", "ord <= 15"),
-                             ("'all'", "TRUE"), ("'t' || ord % 3", "ord > 20"))
+        for value, condition in FACETS
     ),
-)  # fmt: skip
-RARE = {"topic": ("r0", "r1", "both")}
-WHERES: tuple[tuple[str, dict[str, tuple[str, ...]]], ...] = (
-    ("topic", {"topic": ("r1",)}),
-    ("topic", RARE),
-    ("status", {"status": ("rare", "none")}),
-    ("topic", RARE | {"status": ("s0", "rare"), "author": ("a0", "a1")}),
-    ("status", {"topic": ("all", "t1"), "status": ("rare",)}),
-)
-BOUNDS: tuple[dict[str, Any], ...] = (
-    {},
-    {"start": 2, "end": 10**6},
-    {"ranges": {"weight": (2, None)}},
 )
 
 

@@ -16,23 +16,17 @@ from svc_core.operation.ports.selection import criteria_of
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
 from svc_core.testing.sync_store import SyncStore
 from svc_http.stores import SqliteStorage
-from svc_http.stores.relational.list_statements import WHOLE, IndexWalk
 from svc_http.stores.sqlite import has_wal_reset_fault, migrate_sqlite
 from svc_http.stores.sqlite._documents import JOINED_MIN, SqliteDocuments
 from svc_http.stores.sqlite._lists import SqliteLists
 from svc_http.stores.sqlite._session import SqliteSession
 from svc_http.stores.sqlite._table import build_table
 from svc_http.stores.statement_files import named_statements
-
-AFTER = Position(5, "x")
+from tests.storage.efforts import BOUNDS, FACETS, RARE, WHERES
 
 
 def lists(**filters: Any) -> SqliteLists:
     return SqliteLists(NOTES, "ann", criteria_of(NOTES, **filters))
-
-
-def walk_of(name: str | None, *choices: Any, is_number: bool = False) -> IndexWalk:
-    return IndexWalk(name, choices, is_number) if name else WHOLE
 
 
 @pytest.fixture(scope="module")
@@ -59,27 +53,16 @@ FILL = (
     *(
         "INSERT INTO f_sample_notes (tenant, name, value, ord, id, row)"
         f" SELECT tenant, 'topic', {value}, ord, id, row FROM c_sample_notes WHERE {test} AND ?"
-        for value, test in (("'r' || (ord % 2)", "ord <= 20"), ("'both'", "ord <= 15"),
-                             ("'all'", "TRUE"), ("'t' || (ord % 3)", "ord > 20"))
+        for value, test in FACETS
     ),
-)  # fmt: skip
-RARE = {"topic": ("r0", "r1", "both")}
+)
 ABSENT = tuple(f"absent {number}" for number in range(JOINED_MIN))
-WHERES: tuple[dict[str, tuple[str, ...]], ...] = (
-    {"topic": ("r1",)},
-    RARE,
-    {"status": ("rare", "none")},
-    RARE | {"status": ("s0", "rare"), "author": ("a0", "a1")},
-    {"topic": ("all", "t1"), "status": ("rare",)},
+ALL_WHERES: tuple[dict[str, tuple[str, ...]], ...] = (
+    *(where for _, where in WHERES),
     {"topic": ("all",)},
     {"topic": ("t0", "t1")},
     {"topic": (*RARE["topic"], *ABSENT)},
     {"topic": ("t0", "t1", *ABSENT)},
-)
-BOUNDS: tuple[dict[str, Any], ...] = (
-    {},
-    {"start": 2, "end": 10**6},
-    {"ranges": {"weight": (2, None)}},
 )
 
 
@@ -115,7 +98,7 @@ def steps(connection: sqlite3.Connection, usecase: Any) -> tuple[int, Any]:
     return count, answer
 
 
-@pytest.mark.parametrize(("filters", "bounds"), list(product(WHERES, BOUNDS)))
+@pytest.mark.parametrize(("filters", "bounds"), list(product(ALL_WHERES, BOUNDS)))
 def test_a_table_that_grows_makes_no_list_and_no_count_of_its_rows_dearer(
     databases: Any, filters: dict[str, tuple[str, ...]], bounds: dict[str, Any]
 ) -> None:
