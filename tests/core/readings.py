@@ -6,15 +6,19 @@ again and writes what came of it; `git diff` then shows what a change of a reade
 """
 
 import json
+import struct
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from attrs import asdict
 
 from svc_core import wire
-from svc_core.base import instants, periods
+from svc_core.access.address import block, normalise_address
+from svc_core.agent.question import parse_question
+from svc_core.base import canonical, instants, periods
+from svc_core.contract.negotiation import is_coding_welcome
 from svc_core.formats.cyber.cvss import base_score
 from svc_core.formats.reading.dates import in_utc, parse_date
 from svc_core.formats.reading.languages import language_tag
@@ -22,6 +26,9 @@ from svc_core.formats.reading.links import absolute_url, canonical_url
 from svc_core.formats.reading.markup_text import fold_lines, literal, plain_text, repair_encoding
 from svc_core.intel.linking.name_forms import normal_name
 from svc_core.intel.linking.references import text_references, vendor_references
+from svc_core.reports import render
+from svc_core.reports.draft import StorySelection, draft_report
+from svc_core.reports.model import Period
 from svc_core.text import sentences
 from svc_core.text.containment import TextWords
 from svc_core.text.evidence import ScoredItem, reading_of
@@ -60,18 +67,36 @@ def _period(text: str, frequency: str | None = None) -> Row:
     return [period.frequency, period.text, period.start.isoformat(), period.end.isoformat()]
 
 
+def _question(text: str) -> dict[str, Any]:
+    question = parse_question(text, datetime(2026, 1, 31, 3, tzinfo=UTC))
+    bounds = [[bound.side, bound.value] for bound in question.thresholds]
+    names = {"names": question.names, "countries": question.countries, "kinds": question.kinds}
+    return names | {"bounds": bounds, "counted": question.counted_kind}
+
+
+def _title(days: int, language: str) -> str:
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    period = Period(start, start + timedelta(days=days))
+    return draft_report("N", "t", period, StorySelection(()), language).title
+
+
 READERS: dict[str, Callable[..., Any]] = {
+    "address_blocks": block,
     "addresses": lambda link: absolute_url(
         link, [None, "https://example.com/feed/"], chars_max=4096
     ),
     "anaphora": sentences.is_anaphoric,
+    "bare_words": render.bare,
     "citations": lambda text: [sentence.text_with_marks for sentence in sift(text)],
+    "client_addresses": normalise_address,
+    "codings": lambda field: is_coding_welcome(field, "gzip"),
     "cvss": base_score,
     "dates": lambda text: (moment := in_utc(parse_date(text))) and moment.isoformat(),
     "documents": lambda text: wire.decode_json(text.encode()),
     "encodings": repair_encoding,
     "events": _event,
     "faults": sentences.is_faulty,
+    "frequencies": lambda days: periods.frequency_of(map(date.fromisoformat, days)),
     "headlines": sentences.clean_headline,
     "holding": lambda sentence, text: TextWords.of(text).holds(TextWords.of(sentence)),
     "instants": instants.parse,
@@ -85,13 +110,16 @@ READERS: dict[str, Callable[..., Any]] = {
     "markup": lambda text: fold_lines(plain_text(text)),
     "mentions": lambda text: text_references(text, date(2024, 6, 1)),
     "names": _names,
+    "numbers": lambda bits: canonical.dumps(struct.unpack(">d", bytes.fromhex(bits))[0]).decode(),
     "owners": lambda vendor, day: vendor_references(vendor, day and date.fromisoformat(day)),
     "periods": _period,
     "queries": lambda topic: list(Query.of(topic, language="en").factors),
+    "questions": _question,
     "sentences": sentences.split_sentences,
     "speech": speech_text,
     "stops": sentences.with_full_stop,
     "terms": terms,
+    "titles": _title,
     "tones": lambda title: sentiment_of(title).label,  # type: ignore[union-attr]
     "topics": lambda language, title, text: assign(title, text, language=language),
     "standing_alone": sentences.stands_alone,

@@ -11,7 +11,6 @@ from svc_core import wire
 from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
 from svc_core.catalog.openapi.failures import failure_responses
 from svc_core.catalog.openapi.openapi_document import build_openapi
-from svc_core.catalog.reference import operations_page
 from svc_core.operation.declaration import Operation
 from svc_core.operation.inputs import inputs_of
 from tests.late import Late
@@ -159,11 +158,6 @@ def test_it_is_declared_as_it_is_asked_for(
     request: pytest.FixtureRequest, operation: Operation[Any, Any]
 ) -> None:
     declared.keep(request)
-
-
-def test_the_page_of_operations_can_be_written() -> None:
-    page = operations_page(OPERATIONS)
-    assert all(f"(`{operation.id}`)" in page for operation in OPERATIONS)
 
 
 def test_what_the_change_feed_names_can_be_read() -> None:

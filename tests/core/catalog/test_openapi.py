@@ -85,16 +85,6 @@ def test_every_json_body_is_a_named_component_or_anything(api_document: dict[str
             assert set(item["application/json"]["schema"]) <= {"$ref", "anyOf"}
 
 
-def test_every_example_satisfies_its_schema(api_document: dict[str, Any]) -> None:
-    count = 0
-    for item in walk(api_document["paths"]):
-        if "schema" in item and "example" in item:
-            schema = {**item["schema"], "components": api_document["components"]}
-            jsonschema_rs.validate(schema, item["example"])
-            count += 1
-    assert count >= 8
-
-
 def test_no_component_is_left_unused(api_document: dict[str, Any]) -> None:
     used = {item["$ref"] for item in walk(api_document) if "$ref" in item}
     for kind in ("schemas", "headers", "examples"):

@@ -147,13 +147,6 @@ def test_of_many_at_once_one_is_served() -> None:
         assert dict(row.headers) == {"Retry-After": "1"}
 
 
-def test_payments_of_several_are_served_side_by_side() -> None:
-    world = World()
-    for number in range(20):
-        serve(world, paid_payment(world, number, number % 3))
-    assert charges(world) == 20
-
-
 # -- an answer is given again ------------------------------------------------------------------
 
 
@@ -169,18 +162,6 @@ def test_who_named_the_payment_gets_a_lost_answer_again() -> None:
     assert (charges(world), world.runs) == (1, 1)
 
 
-def test_a_name_is_for_one_request_of_one_payer() -> None:
-    world = World()
-    value = paid_payment(world, identifier=NAME)
-    serve(world, value)
-    assert refusal_of(world, value, problem.PAYMENT_IDENTIFIER_CONFLICT, SECOND_URL) == {}
-    second = paid_payment(world, 1, identifier=NAME)
-    assert refusal_of(world, second, problem.PAYMENT_IDENTIFIER_CONFLICT, SECOND_URL) == {}
-    # Another payer's is another name.
-    serve(world, paid_payment(world, 2, 1, identifier=NAME), SECOND_URL)
-    assert charges(world) == 2
-
-
 def test_a_name_without_the_signature_of_its_payer_gives_nothing() -> None:
     world = World()
     serve(world, paid_payment(world, identifier=NAME))
@@ -188,22 +169,6 @@ def test_a_name_without_the_signature_of_its_payer_gives_nothing() -> None:
     forgery["payload"]["authorization"]["from"] = wallet(0).address
     fields = refusal_of(world, field(forgery), problem.PAYMENT_INVALID)
     assert fields["PAYMENT-REQUIRED"]["error"] == "invalid_exact_evm_payload_signature"
-
-
-def test_what_is_public_of_a_payment_gives_nothing() -> None:
-    world = World()
-    serve(world, paid_payment(world, identifier=NAME))
-    # All of this can be read from the chain and the challenge.
-    refusal_of(world, paid_payment(world), problem.PAYMENT_REPLAYED)
-    refusal_of(world, paid_payment(world, identifier="another-name-0001"), problem.PAYMENT_REPLAYED)
-
-
-def test_after_a_while_an_answer_is_kept_no_longer() -> None:
-    world = World()
-    value = paid_payment(world, identifier=NAME)
-    serve(world, value)
-    world.store.answers.clear()
-    refusal_of(world, value, problem.PAYMENT_REPLAYED)
 
 
 # -- it is not taken ---------------------------------------------------------------------------
@@ -317,14 +282,6 @@ def test_what_the_work_raises_is_passed_on_and_costs_nothing() -> None:
     serve(world, value)
 
 
-def test_an_authorization_that_failed_for_one_request_is_good_for_another() -> None:
-    world = World()
-    value = paid_payment(world)
-    serve(world, value, status=404)
-    serve(world, value, SECOND_URL)
-    assert world.only().url == SECOND_URL
-
-
 def test_a_refused_settlement_gives_nothing_and_costs_nothing() -> None:
     world = World(policy=PaymentPolicy(verifies=False))
     value = paid_payment(world)
@@ -385,17 +342,6 @@ def test_with_a_view_of_the_chain_doubt_ends_with_an_answer_given_once(fault: st
         if fault == "unheard":
             world.broker.fault = "none"
     assert reply.answer.body == b"report"
-    assert (charges(world), world.runs) == (1, 1)
-
-
-def test_a_facilitator_that_recovers_settles_what_it_did_not_hear() -> None:
-    world = World(sees=False)
-    value = paid_payment(world)
-    world.broker.fault = "unheard"
-    refusal_of(world, value, problem.SETTLEMENT_UNKNOWN)
-    world.broker.fault = "none"
-    assert serve(world, value).answer.body == b"report"
-    refusal_of(world, value, problem.PAYMENT_REPLAYED)
     assert (charges(world), world.runs) == (1, 1)
 
 
@@ -677,18 +623,6 @@ def test_what_the_operator_gives_up_is_free_again() -> None:
     serve(world, value)
 
 
-def test_two_reconcilers_do_not_meet() -> None:
-    world = World(pause=in_turn)
-    cut(world, paid_payment(world), 3)
-    world.advance(181)
-    tasks = [Task(world.checkout.reconcile()) for _ in range(2)]
-    while not all(task.is_done for task in tasks):
-        for task in tasks:
-            if not task.is_done:
-                task.step()
-    assert sorted(len(task.result) for task in tasks) == [0, 1]
-
-
 # -- one who was given up comes back -----------------------------------------------------------
 
 
@@ -730,15 +664,6 @@ def test_one_that_took_too_long_and_failed_says_how() -> None:
     finish(world.checkout.reconcile())
     task.finish()
     assert task.result == PaidReply(answer(status=404))
-
-
-def test_one_that_took_long_and_was_not_given_up_goes_on() -> None:
-    world = World(pause=in_turn)
-    task = held_until(world, paid_payment(world), working)
-    world.advance(1_000)
-    world.clock.advance(-900)
-    task.finish()
-    assert isinstance(task.result, PaidReply) or charges(world) == 0
 
 
 def test_good_news_from_one_that_was_given_up_counts() -> None:

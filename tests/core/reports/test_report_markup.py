@@ -234,22 +234,6 @@ def test_the_text_is_the_words_without_html(words: str) -> None:
     assert reader.elements == []
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("profits <5% and >3%", "profits <5% and >3%"),
-        ("a <b>bold</b> word", "a bold word"),
-        ("<script>alert(1)</script>", ""),
-        ("<STYLE>a{}</style >b<script>c", "b c"),
-        ("x <!-- never ends", "x"),
-        ("<img src=x onerror=alert(1)> & more", "& more"),
-        ("1 < 2", "1 < 2"),
-    ],
-)
-def test_only_html_is_taken_from_words(words: str, expected: str) -> None:
-    assert render.bare(words) == expected
-
-
 # -- through the operations --------------------------------------------------------------------
 
 

@@ -138,27 +138,6 @@ SCRIPT = NarrationScript(
 )
 
 
-def test_a_script_has_an_intro_the_reports_words_and_an_outro() -> None:
-    assert narrate(SCRIPT).split("\n\n") == [
-        "Ports: 1 to 7 March 2026. This report covers the time from March 1st, 2026 "
-        "to March 7th, 2026. It draws on 3 sources.",
-        "Dockworkers at Antwerp joined.",
-        "NATO spent 5 million US dollars.",
-        "Trade fell 5 percent.",
-        "Antwerp.",
-        "The port closed.",
-        "That was the report: Ports: 1 to 7 March 2026. Thank you for listening.\n",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("sources", "phrase"),
-    [(0, "It draws on no source."), (1, "It draws on 1 source."), (2, "It draws on 2 sources.")],
-)
-def test_the_intro_counts_the_sources(sources: int, phrase: str) -> None:
-    assert phrase in narrate(attrs.evolve(SCRIPT, sources=sources)).split("\n\n")[0]
-
-
 @pytest.mark.parametrize("hours", [0, 1, 24])
 def test_the_intro_names_one_day_where_the_period_is_one(hours: int) -> None:
     script = attrs.evolve(SCRIPT, end=START + timedelta(hours=hours))

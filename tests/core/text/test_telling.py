@@ -1,7 +1,6 @@
 """How a report tells and marks: laws over generated evidence, and what an analyst expects."""
 
 from collections.abc import Iterator, Sequence
-from datetime import timedelta
 from string import Formatter
 
 import attrs
@@ -329,31 +328,6 @@ def test_nothing_matching_says_so_and_names_the_nearest(make, week) -> None:
     bare = draft_report("K", "quantum knitting " * 20, week, StorySelection(()), "de")
     assert bare.summary.startswith("Zu „quantum")
     assert "…" in bare.summary
-
-
-@pytest.mark.parametrize(
-    ("days", "language", "title"),
-    [
-        (1, "en", "1 March 2026"),
-        (7, "en", "1–7 March 2026"),
-        (40, "en", "1 March – 9 April 2026"),
-        (400, "en-GB", "1 March 2026 – 4 April 2027"),
-        (0, "en", "1 March 2026"),
-        (7, "de", "1.–7. März 2026"),
-        (7, "fr", "1er–7 mars 2026"),
-        (40, "es", "1 de marzo – 9 de abril de 2026"),
-        (7, "pt", "1–7 de março de 2026"),
-        (7, "it", "1º–7 marzo 2026"),
-        (7, "nl", "1–7 maart 2026"),
-        (7, "sk", "1.–7. marca 2026"),
-        (7, "pl", "1–7 marca 2026"),
-        (7, "ru", "1–7 марта 2026 года"),
-        (7, "ja", "1–7 March 2026"),
-    ],
-)
-def test_the_title_names_the_days_as_the_language_does(week, days, language, title) -> None:
-    period = Period(week.start, week.start + timedelta(days=days))
-    assert draft_report("N", "t", period, StorySelection(()), language).title == f"N: {title}"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

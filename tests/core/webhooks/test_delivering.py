@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from svc_core.base import instants
-from svc_core.outbox.model import DELIVERIES, EVENTS, QUEUES, WEBHOOKS, delivery_id
+from svc_core.outbox.model import EVENTS, QUEUES, WEBHOOKS, delivery_id
 from svc_core.webhooks import delivery_queue as delivering
 from svc_core.webhooks import rules
 from svc_core.webhooks.rules import AttemptOutcome, attempt_outcome
@@ -87,19 +87,6 @@ def test_the_fifth_failure_in_a_row_disables_with_a_change_and_skips_the_rest(ya
     assert changes[-1]["version"] == row_.version
 
 
-@pytest.mark.parametrize("result", [DOWN, GONE_OUTCOME, TIMEOUT], ids=str)
-def test_four_failures_of_any_kind_disable_nothing_and_the_fifth_does(
-    yard: Any, result: AttemptOutcome
-) -> None:
-    hook = yard.webhook()["id"]
-    for number in range(1, 6):
-        assert yard.state(hook).status == "enabled"
-        yard.tell(hook)
-        (task,) = yard.take(hook)
-        assert yard.conclude(task, result).consecutive_failures == number
-    assert yard.state(hook).status == "disabled"
-
-
 @pytest.mark.parametrize("results", [[OK], [DOWN], [DOWN] * 4, [DOWN, TIMEOUT, OK, DOWN]], ids=str)
 def test_an_attempt_that_does_not_disable_changes_nothing_that_people_set(
     yard: Any, results: list[AttemptOutcome]
@@ -142,20 +129,6 @@ def test_what_was_counted_is_forgotten_without_a_change_where_nothing_was_disabl
         yard.tell(hook)
     assert len(yard.deliver(500)) == 5
     assert yard.newest_change(hook) == yard.version(hook) == 2
-
-
-def test_no_more_attempts_are_begun_than_would_disable(yard: Any) -> None:
-    hook = yard.webhook()["id"]
-    for _ in range(9):
-        yard.tell(hook)
-    first = yard.take(hook)
-    assert len(first) == 5
-    assert yard.take(hook) == ()
-    yard.conclude(first[0], DOWN)
-    assert yard.take(hook) == ()
-    yard.conclude(first[1], OK)
-    assert len(yard.take(hook)) == 2
-    assert len(yard.waiting(hook)) == 2
 
 
 def test_an_event_that_nobody_is_told_is_not_kept(yard: Any) -> None:
@@ -202,24 +175,6 @@ def test_attempts_of_a_webhook_whose_queue_is_gone_are_put_back_nowhere(yard: An
     assert yard.across(QUEUES, None) == ()
 
 
-def test_the_next_server_attempts_at_once_what_the_one_before_it_held(yard: Any) -> None:
-    hook, idle = yard.webhook()["id"], yard.webhook()["id"]
-    events = [yard.tell(hook) for _ in range(7)]
-    lost_tasks = yard.take(hook)
-    yard.tell(idle)
-    assert yard.restart() == {hook}
-    assert yard.queue(hook).holds == ()
-    again = yard.take(hook, next(row.document for row in yard.due() if row.document.id == hook))
-    assert [(task.event, task.number) for task in again] == [(row, 2) for row in events[:5]]
-    assert not {task.attempt_id for task in lost_tasks} & {task.attempt_id for task in again}
-    assert [yard.conclude(task, DOWN) for task in lost_tasks] == [None] * 5
-    for task in again:
-        yard.conclude(task, DOWN)
-    assert (yard.state(hook).status, yard.state(hook).consecutive_failures) == ("disabled", 5)
-    assert yard.statuses(hook) == ["failed"] * 5 + ["skipped"] * 2
-    assert yard.restart() == set()
-
-
 def test_what_was_held_of_a_webhook_that_is_told_no_more_is_not_sent_by_the_next_server(
     yard: Any,
 ) -> None:
@@ -236,15 +191,6 @@ def test_what_was_held_of_a_webhook_that_is_told_no_more_is_not_sent_by_the_next
     assert yard.statuses(disabled_hook) == ["failed", "skipped"]
     assert yard.waiting(deleted_hook) == set()
     assert yard.due() == ()
-
-
-def test_a_late_end_counts_while_nobody_took_the_attempt_over(yard: Any) -> None:
-    hook = yard.webhook()["id"]
-    yard.tell(hook)
-    (task,) = yard.take(hook)
-    yard.forward(seconds=90)
-    assert yard.conclude(task, OK).status == "enabled"
-    assert yard.conclude(task, OK) is None
 
 
 def test_attempts_of_a_webhook_that_was_disabled_meanwhile_count_no_more_for_disabling(
@@ -316,19 +262,6 @@ def test_what_waits_for_a_deleted_webhook_is_never_sent(
     assert yard.run(lambda ctx: ctx.tx.documents.get(QUEUES, hook)) is None
 
 
-def test_a_person_sends_again_the_same_event_under_a_new_attempt(yard: Any) -> None:
-    hook = yard.webhook()["id"]
-    event = yard.tell(hook)
-    (first,) = yard.deliver(500)
-    for number, status in ((2, 500), (3, 200), (4, 200)):
-        assert yard.redeliver(hook, event.id)["status"] == "pending"
-        (again,) = yard.deliver(status)
-        assert (again.event, again.number) == (first.event, number)
-        assert again.attempt_id != first.attempt_id
-    assert len(yard.delivery(hook, event.id).attempts) == 4
-    assert yard.state(hook).consecutive_failures == 0
-
-
 def test_a_delivery_remembers_its_newest_attempts(yard: Any) -> None:
     hook = yard.webhook()["id"]
     event = yard.tell(hook)
@@ -378,13 +311,3 @@ def test_a_task_tells_no_secret(yard: Any) -> None:
     assert task.keys
     assert "keys" not in repr(task)
     assert repr(task.keys[0]) not in repr(task)
-
-
-def test_deliveries_of_other_webhooks_do_not_wait(yard: Any) -> None:
-    dead, well = yard.webhook()["id"], yard.webhook()["id"]
-    for _ in range(8):
-        yard.tell(dead, well)
-    assert len(yard.take(dead)) == 5
-    assert len(yard.deliver()) == 8
-    assert yard.statuses(well) == ["delivered"] * 8
-    assert DELIVERIES.kind is None

@@ -116,7 +116,8 @@ WRONG_SECRETS = [
     UNSET, None, 7, True, ["whsec_" + "QUJD" * 8], {"key": OWN}, "", "whsec_", "whsec_short",
     "QUJD" * 8, "WHSEC_" + "QUJD" * 8, OWN + "=", OWN + "\n", " " + OWN, OWN[:-1] + "-",
     base64_of(23), base64_of(65), base64_of(32)[:-1], base64_of(32)[:-2] + "9=",
-    "whsec_" + "QUJD" * 100_000,
+    "whsec_" + "QUJD" * 100_000, "whsec_" + "A" * 85 + "=", "whsec_" + "A" * 42 + "B=",
+    "whsec_" + "é" * 32,
 ]  # fmt: skip
 
 
@@ -331,18 +332,6 @@ def test_a_rotation_to_the_same_secret_changes_nothing(yard: Any) -> None:
     before, tag = yard.house.changes(), dict(send(yard.house, hook).headers)["ETag"]
     assert dict(rotate(yard, hook, OWN).headers)["ETag"] == tag
     assert yard.house.changes() == before
-    assert keys_of(yard, hook) == (signing.secret_key(OWN), signing.secret_key(SECRET))
-
-
-def test_of_two_rotations_with_one_tag_one_is_done(yard: Any) -> None:
-    hook = yard.webhook()["id"]
-    tag = dict(send(yard.house, hook).headers)["ETag"]
-    rotate(yard, hook, OWN, if_match=tag)
-    path = {"webhookId": hook}
-    refusal = yard.house.refusal(
-        "rotateWebhookSecret", path=path, body={"secret": SECOND_SECRET}, if_match=tag
-    )
-    assert refusal.type is problem.PRECONDITION_FAILED
     assert keys_of(yard, hook) == (signing.secret_key(OWN), signing.secret_key(SECRET))
 
 

@@ -1,6 +1,5 @@
 """Signatures, verified by the libraries that receivers use (Spec: Events; Standard Webhooks)."""
 
-import base64
 import hmac
 import json
 import random
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from svc_core.base import instants
 from svc_core.outbox.model import REPORT_GENERATED, OutboxEvent
 from svc_core.webhooks import signing
-from svc_core.webhooks.signing import SecretError, SignatureError
+from svc_core.webhooks.signing import SignatureError
 from tests.late import Late
 
 KEY = bytes(range(32))
@@ -140,32 +139,3 @@ def test_a_time_that_is_no_number_is_refused() -> None:
 @given(keys)
 def test_a_secret_is_read_as_it_was_written(key: bytes) -> None:
     assert signing.secret_key(signing.secret_text(key)) == key
-
-
-def secret(size: int) -> str:
-    return "whsec_" + base64.b64encode(b"\xff" * size).decode()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "whsec_",
-        secret(23),
-        secret(65),
-        secret(32).removeprefix("whsec_"),
-        secret(32).replace("whsec_", "whsec-"),
-        secret(32).rstrip("="),
-        secret(32) + "=",
-        secret(32) + "\n",
-        secret(24)[:-1] + "-",
-        "whsec_" + "A" * 85 + "=",
-        "whsec_" + "A" * 32 + "=",
-        "whsec_" + "A" * 42 + "B=",
-        "whsec_" + "é" * 32,
-    ],
-)
-def test_what_is_no_secret_is_refused_and_not_repeated(text: str) -> None:
-    with pytest.raises(SecretError) as failure:
-        signing.secret_key(text)
-    assert len(text) < 8 or text not in str(failure.value)

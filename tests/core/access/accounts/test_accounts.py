@@ -115,26 +115,6 @@ def test_a_key_is_bound_to_its_workspace_and_its_secret_is_kept_nowhere(office: 
     assert issue.secret[12:].encode() not in row_
 
 
-ROLES = [
-    ("owner", None),
-    ("admin", None),
-    ("member", "FORBIDDEN"),
-    (None, "FORBIDDEN"),
-]
-
-
-@pytest.mark.parametrize(("role", "refusal"), ROLES)
-def test_only_owners_and_admins_make_keys(office: Any, role: Any, refusal: str | None) -> None:
-    home, ann = office.workspace(), office.user()
-    if role is not None:
-        office.run(lambda ctx: add_member(ctx, home.id, ann.id, role))
-    members = {"workspace_id": home.id, "user_id": ann.id}
-    if refusal is None:
-        assert office.key(**members).key.user_id == ann.id
-    else:
-        assert office.refusal_to(lambda: office.key(**members))[0] == refusal
-
-
 def test_a_workspace_that_lost_its_owner_takes_no_new_keys(office: Any) -> None:
     ann = office.user()
     home = office.workspace(owner=ann.id)
