@@ -13,6 +13,7 @@ from svc_core.formats.cyber.cve_fields import (
     score,
     weaknesses,
 )
+from svc_core.formats.cyber.cve_members import CveMembers, ScoreMembers
 from svc_core.formats.model import Contents, Metadata, Origin
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
@@ -43,7 +44,9 @@ def _parse(body: Body, _: Origin) -> Contents:
     )
 
 
-def _members(tree: Mapping[Any, Product], publisher: dict[str, Any], item: dict[str, Any]) -> Any:
+def _members(
+    tree: Mapping[Any, Product], publisher: dict[str, Any], item: dict[str, Any]
+) -> CveMembers:
     title = text_member(item.get("title"), 500)
     notes = {note.get("category"): note.get("text") for note in objects(item.get("notes"))}
     cwes = [item["cwe"]] if item.get("cwe") else item.get("cwes")
@@ -60,7 +63,7 @@ def _members(tree: Mapping[Any, Product], publisher: dict[str, Any], item: dict[
     }
 
 
-def _scores(item: dict[str, Any], provider: str | None, role: str) -> list[Any] | None:
+def _scores(item: dict[str, Any], provider: str | None, role: str) -> list[ScoreMembers] | None:
     """The scores of CSAF 2.0 (`scores`) or 2.1 (`metrics`), each once for all its products."""
     metrics = [*(item.get("scores") or ()), *(row["content"] for row in item.get("metrics") or ())]
     cvss = [row[name] for row in metrics for name in sorted(row, reverse=True) if "cvss" in name]

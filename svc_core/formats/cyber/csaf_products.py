@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from svc_core.formats.cyber import cve_fields as vulnerabilities
+from svc_core.formats.cyber.cve_members import ProductMembers
 from svc_core.formats.model import Members
 from svc_core.formats.reading.values import objects
 
@@ -51,7 +52,9 @@ def _leaf(path: Product, product: Mapping[str, Any]) -> tuple[Any, Product]:
     return product.get("product_id"), defaults | {k: v for k, v in path.items() if v}
 
 
-def affected_products(tree: Mapping[Any, Product], statuses: Mapping[str, Any]) -> list[Any] | None:
+def affected_products(
+    tree: Mapping[Any, Product], statuses: Mapping[str, Any]
+) -> list[ProductMembers] | None:
     """The products that have a status, each once with its versions."""
     return vulnerabilities.products(
         (product.get("vendor"), product["product_name"], product["cpe"], _versions(product, status))

@@ -16,6 +16,7 @@ from svc_core.formats.cyber.cve_fields import (
     ssvc,
     weaknesses,
 )
+from svc_core.formats.cyber.cve_members import CveMembers
 from svc_core.formats.model import Contents, Origin, Record, RecordRefused
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
@@ -45,7 +46,7 @@ def _record(item: dict[str, Any]) -> Record:
     metrics = _metrics(containers)
     problems = [problem for part in containers for problem in part.get("problemTypes") or ()]
     assigner = {"shortName": head.get("assignerShortName"), "orgId": head.get("assignerOrgId")}
-    members = {
+    members: CveMembers = {
         "state": state,
         "title": text_member(cna.get("title"), 500),
         "description": english(cna.get("descriptions") or cna.get("rejectedReasons")),

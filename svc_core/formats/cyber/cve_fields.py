@@ -9,6 +9,13 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
+from svc_core.formats.cyber.cve_members import (
+    CveMembers,
+    LinkMembers,
+    ProductMembers,
+    ScoreMembers,
+    WeaknessMembers,
+)
 from svc_core.formats.model import Members, Record, RecordRefused
 from svc_core.formats.reading.markup_text import fold_space
 from svc_core.formats.reading.values import (
@@ -48,17 +55,23 @@ def cve_id(value: object) -> str:
 
 
 def cve_record(
-    cve: str, members: Members, *, other_keys: tuple[str, ...] = (), **record: Any
+    cve: str, members: CveMembers, *, other_keys: tuple[str, ...] = (), **record: Any
 ) -> Record:
     """The record of one vulnerability; `record` are further members of a `Record`."""
-    row = {"cveId": cve, "designators": [designator("cve", cve)], **members}
+    row: CveMembers = {"cveId": cve, "designators": [designator("cve", cve)], **members}
     return Record("cve", cve, row, other_keys=other_keys, **record)
 
 
-def cve_entry(cve: str, members: Members, page: str, publication: object, change: object) -> Record:
+def cve_entry(
+    cve: str, members: CveMembers, page: str, publication: object, change: object
+) -> Record:
     """The record of one vulnerability by a list that has a page and dates for each."""
     first, last = moment(publication), moment(change)
-    row = {**members, "publishedAt": rfc3339(first), "modifiedAt": rfc3339(last)}
+    row: CveMembers = {
+        **members,
+        "publishedAt": rfc3339(first),
+        "modifiedAt": rfc3339(last),
+    }
     url = f"{page}{cve}"
     return cve_record(cve, row, stamp=last, record_id=cve, url=url, published_at=first)
 
@@ -89,7 +102,9 @@ def collect(lists: Iterable[Any], make: Callable[[Any], T | None]) -> list[T] | 
 # -- scores ------------------------------------------------------------------------------------
 
 
-def score(cvss: Members, provider: str | None, role: str, level: object = None) -> Members | None:
+def score(
+    cvss: Members, provider: str | None, role: str, level: object = None
+) -> ScoreMembers | None:
     """A CVSS score as its provider gives it; None where it has neither number nor vector."""
     vector, base = stated_name(cvss.get("vectorString")), _base(cvss.get("baseScore"))
     prefix = _VECTOR.match(vector or "")
@@ -97,9 +112,15 @@ def score(cvss: Members, provider: str | None, role: str, level: object = None) 
     if version not in _CVSS or (base is None and vector is None):
         return None
     own_rating = _SEVERITIES.get(str(level or cvss.get("baseSeverity") or "").upper())
-    level = own_rating or _severity_of(base, version)
-    rating = {"system": "CVSS", "version": version, "vector": vector, "baseScore": base}
-    return rating | {"severity": level, "provider": provider, "role": role}
+    return {
+        "system": "CVSS",
+        "version": version,
+        "vector": vector,
+        "baseScore": base,
+        "severity": own_rating or _severity_of(base, version),
+        "provider": provider,
+        "role": role,
+    }
 
 
 def _base(value: object) -> int | float | None:
@@ -127,20 +148,21 @@ def ssvc(content: Members, provider: str | None) -> Members:
 # -- weaknesses, references, products ----------------------------------------------------------
 
 
-def weaknesses(lists: Iterable[Any]) -> list[Members] | None:
+def weaknesses(lists: Iterable[Any]) -> list[WeaknessMembers] | None:
     """The CWE ids in lists of descriptions, each once; `cweId` has precedence over the text."""
     rows = collect(lists, _weakness)
     return rows and list({row["id"]: row for row in reversed(rows)}.values())[::-1]
 
 
-def _weakness(item: Members | str) -> Members | None:
+def _weakness(item: Members | str) -> WeaknessMembers | None:
     description = {"cweId": item} if isinstance(item, str) else item
     words = text_member(description.get("description") or description.get("value"), 300) or ""
     match = _CWE.search(str(description.get("cweId") or words))
-    return match and {"id": match[0], "name": _CWE.sub("", words, 1).strip(" :-") or None}
+    name = _CWE.sub("", words, 1).strip(" :-") or None
+    return {"id": match[0], "name": name} if match else None
 
 
-def reference_links(lists: Iterable[Any]) -> list[Members] | None:
+def reference_links(lists: Iterable[Any]) -> list[LinkMembers] | None:
     """The reference URLs in several lists, each once with all its tags."""
     tags: dict[str, dict[str, None]] = {}
     for link in collect(lists, dict) or ():
@@ -149,7 +171,7 @@ def reference_links(lists: Iterable[Any]) -> list[Members] | None:
     return [{"url": url, "tags": list(names)} for url, names in tags.items()] or None
 
 
-def affected_product(item: Members) -> Members:
+def affected_product(item: Members) -> ProductMembers:
     """A product with its affected versions, from the form of CVE records."""
     versions = [
         tuple(stated_name(version.get(name)) for name in _VERSION)
@@ -165,7 +187,9 @@ def affected_product(item: Members) -> Members:
     }
 
 
-def products(parts: Iterable[tuple[object, object, object, list[Members]]]) -> list[Members] | None:
+def products(
+    parts: Iterable[tuple[object, object, object, list[Members]]],
+) -> list[ProductMembers] | None:
     """The affected products, each once per vendor with all its CPE names and versions.
 
     Each part is a vendor, a product, a CPE name and versions.

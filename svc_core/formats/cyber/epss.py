@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from svc_core.formats.cyber.cve_fields import cve_id
-from svc_core.formats.model import Contents, Members, Metadata, Origin, Record, RecordRefused
+from svc_core.formats.cyber.cve_members import CveMembers
+from svc_core.formats.model import Contents, Metadata, Origin, Record, RecordRefused
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import moment, objects, record_list, require, rfc3339
@@ -43,26 +44,34 @@ def _list_contents(rows: Iterator[list[str]]) -> Contents:
         header = next(rows, [])
     stamp = moment(banner.get("score_date"))
     yield Metadata(stamp, home_url=HOME)
-    day_members = {"modelVersion": banner.get("model_version"), "scoreDate": rfc3339(stamp)}
+    model, date = banner.get("model_version"), rfc3339(stamp)
     cve, score, percentile = map(header.index, FIELDS)
     yield from record_list(
         rows,
-        lambda row: _record((row[cve], row[score], row[percentile]), day_members, stamp),
+        lambda row: _record((row[cve], row[score], row[percentile]), model, stamp, date),
         lambda row: row[cve],
     )
 
 
 def _page_record(row: dict[str, Any]) -> Record:
     stamp = moment(row.get("date"))
-    day_members = {"modelVersion": None, "scoreDate": rfc3339(stamp)}
-    return _record(tuple(row[name] for name in FIELDS), day_members, stamp)
+    return _record(tuple(row[name] for name in FIELDS), None, stamp, rfc3339(stamp))
 
 
-def _record(fields: tuple[Any, ...], day_members: Members, stamp: datetime | None) -> Record:
+def _record(
+    fields: tuple[Any, ...], model: str | None, stamp: datetime | None, date: str | None
+) -> Record:
     cve, score, percentile = fields
     name = cve_id(cve)
-    facet = {"score": _share(score), "percentile": _share(percentile), **day_members}
-    return Record("cve", name, {"epss": facet}, stamp, record_id=name)
+    members: CveMembers = {
+        "epss": {
+            "score": _share(score),
+            "percentile": _share(percentile),
+            "modelVersion": model,
+            "scoreDate": date,
+        }
+    }
+    return Record("cve", name, members, stamp, record_id=name)
 
 
 def _share(value: Any) -> float:

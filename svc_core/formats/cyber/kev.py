@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from svc_core.formats.cyber.cve_fields import cve_id, cve_record, reference_links, weaknesses
+from svc_core.formats.cyber.cve_members import CveMembers
 from svc_core.formats.model import Contents, Metadata, Origin, Record
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
@@ -33,7 +34,7 @@ def _record(entry: dict[str, Any]) -> Record:
     cve, added_on = cve_id(entry["cveID"]), entry["dateAdded"]
     links = [{"url": address} for address in _LINKS.findall(entry.get("notes") or "")]
     words = {name: text_member(entry.get(column)) for name, column in _WORDS.items()}
-    members = {
+    members: CveMembers = {
         "kev": {"dateAdded": day(added_on), "dueDate": day(entry.get("dueDate")), **words},
         "weaknesses": weaknesses([entry.get("cwes")]),
         "references": reference_links([links]),

@@ -20,6 +20,7 @@ from svc_core.formats.cyber.cve_fields import (
     ssvc,
     weaknesses,
 )
+from svc_core.formats.cyber.cve_members import CveMembers
 from svc_core.formats.model import Contents, Metadata, Origin, Record
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import MEBI, make_format
@@ -44,7 +45,7 @@ def _record(item: dict[str, Any]) -> Record:
     score_names = sorted((name for name in metrics if name.startswith("cvssMetric")), reverse=True)
     decisions = [item for name in metrics if name.startswith("ssvc") for item in metrics[name]]
     is_rejected = str(cve.get("vulnStatus")).lower() == "rejected"
-    members = {
+    members: CveMembers = {
         "state": "REJECTED" if is_rejected else "PUBLISHED",
         "description": english(cve.get("descriptions")),
         "scoredBy": cve.get("sourceIdentifier"),

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from svc_core.formats.cyber.cve_fields import CVE_ID, cve_record
+from svc_core.formats.cyber.cve_members import CveMembers
 from svc_core.formats.cyber.stix_keys import TYPES, Object, external_references, key_of, outer_key
 from svc_core.formats.model import Members, Record
 from svc_core.formats.reading.entity_keys import entity
@@ -92,7 +93,7 @@ def _facet(item: Object, attack: str | None) -> Members:
 def _vulnerability(item: Object, cve: str) -> Record:
     own, words = f"stix:{item['id']}", text_member(item.get("description"))
     designators = [designator("cve", cve), designator("stix", item["id"])]
-    members = {"description": words, "designators": designators}
+    members: CveMembers = {"description": words, "designators": designators}
     return cve_record(cve, members, **_source(item), other_keys=(own,))
 
 

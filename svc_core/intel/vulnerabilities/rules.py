@@ -6,9 +6,18 @@ Rule 2: the preferred score is the assigner's, else the NVD's own, else another'
 Rule 3: a small move of an EPSS score is stored and shown, without a change record.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any, cast
 
+from svc_core.formats.cyber.cve_members import (
+    CveMembers,
+    EpssMembers,
+    LinkMembers,
+    ProductMembers,
+    ScoreMembers,
+    WeaknessMembers,
+)
 from svc_core.formats.cyber.cvss import base_score
 from svc_core.intel.entities.vulnerability import folded_product
 from svc_core.intel.folding.contributions import Contribution, Members
@@ -45,27 +54,27 @@ def cve_row(members: Members, contributions: Sequence[Contribution]) -> Members 
     }
 
 
-def _items(claims: Sequence[Contribution], name: str) -> Iterator[Item]:
-    for claim in claims:
-        yield from claim.said.get(name) or ()
+def _said(claim: Contribution) -> CveMembers:
+    """What parsers of vulnerabilities write."""
+    return cast(CveMembers, claim.said)
 
 
 # -- scores ------------------------------------------------------------------------------------
 
 
-def _scores(claims: Sequence[Contribution]) -> list[Item]:
+def _scores(claims: Sequence[Contribution]) -> list[ScoreMembers]:
     """The scores of all sources; of one kind all of the strongest source that has any."""
-    by_kind: dict[tuple[Any, ...], list[Item]] = {}
+    by_kind: dict[tuple[Any, ...], list[ScoreMembers]] = {}
     for claim in claims:
-        own: dict[tuple[Any, ...], list[Item]] = {}
-        for score in claim.said.get("scores") or ():
-            kind = tuple(score[name] for name in ("system", "version", "provider", "role"))
+        own: dict[tuple[Any, ...], list[ScoreMembers]] = {}
+        for score in _said(claim).get("scores") or ():
+            kind = (score["system"], score["version"], score["provider"], score["role"])
             own.setdefault(kind, []).append(score)
         by_kind |= {kind: scores for kind, scores in own.items() if kind not in by_kind}
     return [_with_computed_score(score) for scores in by_kind.values() for score in scores]
 
 
-def _with_computed_score(score: Item) -> Item:
+def _with_computed_score(score: ScoreMembers) -> ScoreMembers:
     """The score, with the number that its vector gives where that differs."""
     vector_score = base_score(score["version"], score["vector"] or "")
     is_other = None not in {vector_score, score["baseScore"]} and vector_score != score["baseScore"]
@@ -77,21 +86,23 @@ def _assigners(claims: Sequence[Contribution]) -> frozenset[str]:
 
     What the CVE record calls primary is the assigner's; the NVD repeats it under an address or id.
     """
-    names = [claim.said.get("scoredBy") for claim in claims]
+    names = [_said(claim).get("scoredBy") for claim in claims]
     for claim in claims:
-        names += (claim.said.get("assigner") or {}).values()
+        names += (_said(claim).get("assigner") or {}).values()
         if claim.format == "cve":
             primary_scores = [
-                score for score in claim.said.get("scores") or () if score["role"] == "primary"
+                score for score in _said(claim).get("scores") or () if score["role"] == "primary"
             ]
             names += [score["provider"] for score in primary_scores]
     return frozenset(filter(None, names))
 
 
-def preferred_score(scores: Sequence[Item], assigners: frozenset[str]) -> Item | None:
+def preferred_score(
+    scores: Sequence[ScoreMembers], assigners: frozenset[str]
+) -> ScoreMembers | None:
     """The preferred score among those that have a number (Rule 2); None where none has."""
 
-    def rank(score: Item) -> tuple[bool, bool, str, bool]:
+    def rank(score: ScoreMembers) -> tuple[bool, bool, str, bool]:
         is_primary = score["role"] == "primary"
         is_nvd = score["provider"] == "nvd" and is_primary
         return score["provider"] in assigners, is_nvd, score["version"], is_primary
@@ -101,18 +112,21 @@ def preferred_score(scores: Sequence[Item], assigners: frozenset[str]) -> Item |
 
 def _epss(claims: Sequence[Contribution]) -> Item | None:
     """The newest EPSS reading, with the latest one of an earlier day."""
-    with_epss = [claim for claim in claims if claim.said.get("epss")]
-    if not with_epss:
+    with_epss = [claim for claim in claims if _said(claim).get("epss")]
+    readings = [_said(claim)["epss"] for claim in with_epss]
+    if not readings:
         return None
-    newest: Item = with_epss[0].said["epss"]
-    readings = [claim.said["epss"] for claim in with_epss] + [
-        claim.earlier["said"] for claim in with_epss if claim.earlier
-    ]
+    newest = readings[0]
+    readings += [claim.earlier["said"] for claim in with_epss if claim.earlier]
     with_date = [score for score in readings if score["scoreDate"] and newest["scoreDate"]]
-    earlier = [score for score in with_date if score["scoreDate"] < newest["scoreDate"]]
+    earlier = [score for score in with_date if _day(score) < _day(newest)]
     if not earlier:
         return newest
-    return {**newest, "previous": max(earlier, key=lambda score: score["scoreDate"])}
+    return {**newest, "previous": max(earlier, key=_day)}
+
+
+def _day(score: EpssMembers) -> str:
+    return score["scoreDate"] or ""
 
 
 def is_quiet(names: Sequence[str], before: Item, after: Item) -> bool:
@@ -128,32 +142,32 @@ def is_quiet(names: Sequence[str], before: Item, after: Item) -> bool:
 # -- weaknesses, products, references ----------------------------------------------------------
 
 
-def _weaknesses(claims: Sequence[Contribution]) -> list[Item]:
-    weaknesses: dict[str, Item] = {}
-    for weakness in _items(claims, "weaknesses"):
+def _weaknesses(claims: Sequence[Contribution]) -> list[WeaknessMembers]:
+    weaknesses: dict[str, WeaknessMembers] = {}
+    for weakness in chain.from_iterable(_said(c).get("weaknesses") or () for c in claims):
         if weaknesses.get(weakness["id"], weakness)["name"] is None:
             weaknesses[weakness["id"]] = weakness
         weaknesses.setdefault(weakness["id"], weakness)
     return list(weaknesses.values())
 
 
-def _references(claims: Sequence[Contribution]) -> list[Item]:
+def _references(claims: Sequence[Contribution]) -> list[LinkMembers]:
     tags: dict[str, dict[str, None]] = {}
-    for page in _items(claims, "references"):
+    for page in chain.from_iterable(_said(c).get("references") or () for c in claims):
         tags.setdefault(page["url"], {}).update(dict.fromkeys(page["tags"]))
     return [{"url": url, "tags": list(names)} for url, names in tags.items()]
 
 
-def _products(claims: Sequence[Contribution]) -> list[Item]:
+def _products(claims: Sequence[Contribution]) -> list[ProductMembers]:
     """The affected products, each once, with the CPE names and versions of all sources."""
-    products: dict[tuple[str, str], Item] = {}
-    for product in _items(claims, "affected"):
+    products: dict[tuple[str, str], ProductMembers] = {}
+    for product in chain.from_iterable(_said(c).get("affected") or () for c in claims):
         name = (folded_product(product["vendor"] or ""), folded_product(product["product"] or ""))
         products[name] = _product_union(products[name], product) if name in products else product
     return list(products.values())
 
 
-def _product_union(left: Item, right: Item) -> Item:
+def _product_union(left: ProductMembers, right: ProductMembers) -> ProductMembers:
     versions = {tuple(v.items()): v for v in (*left["versions"], *right["versions"])}
     return {
         **left,
