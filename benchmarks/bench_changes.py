@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from outcome import exit_code, is_quick
+from outcome import close_run, is_quick
 from starlette.responses import FileResponse
 from starlette.routing import Route
 
@@ -192,8 +192,7 @@ def main() -> int:
     )
     print(f"pages   {by_page:7.1f} MB/s  ratio {ratios[1]:.3f}, goal {PAGE_GOAL}")
     is_met = ratios[0] >= STREAM_GOAL and ratios[1] >= PAGE_GOAL
-    print("met" if is_met else "MISSED")
-    return exit_code(is_met)
+    return close_run(is_met, f"{ratios[0]:.3f} by stream, {ratios[1]:.3f} by page")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from typing import Any
 
 import attrs
 from bench_osint_pages import GOAL, LIMIT
-from outcome import exit_code, is_quick
+from outcome import close_run, is_quick
 
 from svc_core import catalog
 from svc_core.base import drive
@@ -166,10 +166,9 @@ async def measure(sizes: tuple[int, int], folder: Path, repeats: int) -> int:
         if rows_few == rows:  # a page of fewer rows is another page
             misses += large > GOAL * few
             total += 1
-    print(f"at most {GOAL} times: {total - misses} of {total}")
     for store in (short, long):
         await store.close()
-    return exit_code(not misses)
+    return close_run(not misses, f"{total - misses} of {total} lists")
 
 
 def main() -> int:

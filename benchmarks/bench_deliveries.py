@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import httpx2
-from outcome import exit_code, is_quick
+from outcome import close_run, is_quick
 
 from svc_core.access import plans
 from svc_core.base.seals import Keyring
@@ -239,19 +239,19 @@ async def latencies(service: Service, events_count: int) -> list[float]:
         await asyncio.sleep(0.1)
 
 
-def judge_strangers(runner: asyncio.Runner, port: int, events_count: int) -> bool:
-    """Print and judge what a stranger waits for."""
-    is_met = True
+def judge_strangers(runner: asyncio.Runner, port: int, events_count: int) -> float:
+    """Print what a stranger waits for; the longer of the two p99, in seconds."""
+    longest = 0.0
     for shares_host in (False, True):
         took = runner.run(stranger(port, events_count, shares_host=shares_host))
         p99 = took[max(0, int(len(took) * 0.99) - 1)]
-        is_met &= p99 < SLOW_GOAL_SECONDS
+        longest = max(longest, p99)
         host_note = "at the stranger's host" if shares_host else "at hosts of their own"
         print(
             f"beside {SLOW_ADDRESSES} slow addresses {host_note}: a stranger waits "
             f"{median(took):.3f} s, p99 {p99:.3f} s, goal {SLOW_GOAL_SECONDS:g} s"
         )
-    return is_met
+    return longest
 
 
 def main() -> int:
@@ -269,9 +269,9 @@ def main() -> int:
         assert sink.stdout is not None
         assert sink.stdout.readline() == "ready\n"
         with asyncio.Runner(loop_factory=hypercorn.loop_factory()) as runner:
-            is_fair = judge_strangers(runner, port, 2 * events_count)
+            p99 = judge_strangers(runner, port, 2 * events_count)
             if "--slow-only" in sys.argv[1:]:
-                return exit_code(is_fair)
+                return close_run(p99 < SLOW_GOAL_SECONDS, f"p99 {p99:.2f} s")
             runs = [runner.run(turn(port, events_count)) for _ in range(turns)]
     finally:
         sink.kill()
@@ -282,8 +282,8 @@ def main() -> int:
     print(f"deliveries, all written   {own_rate:8.0f} /s")
     print(f"raw, a connection each    {own:8.0f} /s   ratio {ratio:.2f}, goal {GOAL:.2f}")
     print(f"raw, connections kept     {reused:8.0f} /s   ratio {own_rate / reused:.2f}")
-    print("met" if ratio >= GOAL and is_fair else "MISSED")
-    return exit_code(ratio >= GOAL and is_fair)
+    is_met = ratio >= GOAL and p99 < SLOW_GOAL_SECONDS
+    return close_run(is_met, f"{ratio:.2f} of their rate; p99 {p99:.2f} s")
 
 
 if __name__ == "__main__":

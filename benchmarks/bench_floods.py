@@ -32,7 +32,7 @@ from tempfile import TemporaryDirectory
 import attrs
 import uvloop
 from coincurve import PrivateKey
-from outcome import exit_code, is_quick
+from outcome import close_run, is_quick
 
 from svc_core import catalog, wire
 from svc_core.access import operations as accounts
@@ -390,8 +390,8 @@ def measured(kind: str, seconds: float, *, is_spread: bool) -> Client:
                     process.wait()
 
 
-def print_client(name: str, client: Client) -> bool:
-    """Print what the client got; whether that is the goal."""
+def print_client(name: str, client: Client) -> float:
+    """Print what the client got; the share that was answered well."""
     count = len(client.seconds)
     share = 1 - len(client.failures) / count
     times = sorted(client.seconds)
@@ -401,7 +401,7 @@ def print_client(name: str, client: Client) -> bool:
         f"{name:36} {count:5} asked {share:7.1%} well  p50 {p50:6.1f} ms  p99 {p99:7.1f} ms  {why}",
         flush=True,
     )
-    return share >= GOAL
+    return share
 
 
 def main() -> int:
@@ -422,8 +422,8 @@ def main() -> int:
         for is_spread, spread_name in ((False, "one address"), (True, "an address each")):
             name = f"{kind}, {spread_name}"
             outcomes.append(print_client(name, measured(kind, seconds, is_spread=is_spread)))
-    print(f"goal {GOAL:.0%} of the requests answered 2xx:", "met" if all(outcomes) else "MISSED")
-    return exit_code(all(outcomes))
+    worst = min(outcomes)
+    return close_run(worst >= GOAL, f"{worst:.1%} in the worst flood")
 
 
 if __name__ == "__main__":

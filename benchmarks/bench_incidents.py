@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from attrs import frozen
-from outcome import exit_code
+from outcome import close_run
 
 from svc_core import catalog
 from svc_core.access import plans
@@ -150,7 +150,7 @@ async def _measure(service: Service, rows: int, day: datetime) -> Cost:
     return Cost(taking + folding, wall, timed_service.longest)
 
 
-async def _run(folder: str, stored: int, rows: int) -> bool:
+async def _run(folder: str, stored: int, rows: int) -> int:
     storage = SqliteStorage.open(Path(folder) / "svc.db", catalog.COLLECTIONS, epoch=EPOCH)
     ring = Keyring({1: b"k" * 32}, 1)
     service = Service(storage, system.SystemIds(), system.now, ring, plans=plans.PRESETS["default"])
@@ -165,11 +165,10 @@ async def _run(folder: str, stored: int, rows: int) -> bool:
         day, count = day + timedelta(days=1), count + rows
     await storage.close()
     small, large = (cost.cpu for cost in costs)
-    print(f"a row into the large store costs {large / small:.2f} of one into the small store")
-    seconds_max = SECONDS_MAX * rows / 5_000
-    return large <= GROWTH_MAX * small and all(
-        cost.folding <= seconds_max and 1_000 * cost.longest <= UNIT_MS_MAX for cost in costs
-    )
+    folding, unit_ms = (max(cost.folding for cost in costs), 1_000 * max(c.longest for c in costs))
+    is_met = folding <= SECONDS_MAX * rows / 5_000 and unit_ms <= UNIT_MS_MAX
+    figure = f"{folding:.1f} s for {rows:,}, {unit_ms:.0f} ms, growth {large / small:.2f}"
+    return close_run(is_met and large <= GROWTH_MAX * small, figure)
 
 
 def main() -> None:
@@ -181,8 +180,7 @@ def main() -> None:
     options = parser.parse_args()
     stored, rows = (4_000, 1_000) if options.quick else (options.stored, options.rows)
     with tempfile.TemporaryDirectory() as folder:
-        is_met = asyncio.run(_run(folder, stored, rows))
-    sys.exit(exit_code(is_met))
+        sys.exit(asyncio.run(_run(folder, stored, rows)))
 
 
 if __name__ == "__main__":

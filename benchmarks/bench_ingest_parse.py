@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import feedparser
-from outcome import exit_code, is_quick
+from outcome import close_run, is_quick
 
 from svc_core.formats.feeds.feed_document import parse_feed
 from svc_core.formats.model import DocumentRefused
@@ -71,7 +71,7 @@ def main() -> int:
     items, own, peer = (sum(column) for column in zip(*rows, strict=True))
     ratio = peer / own
     print(f"{'all':34} {items:6} {items / own:10.0f} {items / peer:10.0f} {ratio:7.2f}")
-    return exit_code(ratio >= RATIO_MIN)
+    return close_run(ratio >= RATIO_MIN, f"{ratio:.2f} of its rate")
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 import asyncpg
 from bench_retrieval import EPOCH, Language
 from database import postgres
-from outcome import exit_code
+from outcome import close_run
 
 from svc_core import catalog
 from svc_core.access import plans
@@ -197,17 +197,16 @@ def main() -> int:
     options = arguments.parse_args()
     size = 10_000 if options.quick else 100_000
     few, times_many = (in_a_server if options.postgres else in_files)(size)
-    is_met = True
+    worst = 0.0
     print(f"{'knowledge, ms (median)':28} {'of 1,000':>9} {f'of {size:,}':>11}")
     for at, mode in enumerate(MODES):
         growth = times_many[at] / few[at]
-        is_met = is_met and growth <= GROWTH_GOAL
-        note = f"{growth:.1f}x" + ("" if growth <= GROWTH_GOAL else " MISSED")
-        print(f"{f'newest {WINDOW:,}, {mode}':28} {few[at]:>9.1f} {times_many[at]:>11.1f}  {note}")
+        worst = max(worst, growth)
+        times = f"{few[at]:>9.1f} {times_many[at]:>11.1f}  {growth:.1f}x"
+        print(f"{f'newest {WINDOW:,}, {mode}':28} {times}")
     for mode, time_ in zip(MODES, times_many[len(MODES) :], strict=True):
         print(f"{f'all, {mode}':28} {'':>9} {time_:>11.1f}")
-    print(f"goal: a window costs at most {GROWTH_GOAL:g}x")
-    return exit_code(is_met)
+    return close_run(worst <= GROWTH_GOAL, f"{worst:.1f} times")
 
 
 if __name__ == "__main__":

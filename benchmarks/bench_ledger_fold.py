@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from random import Random
 from typing import Any
 
-from outcome import exit_code, is_quick
+from outcome import close_run, is_quick
 
 from svc_core.ledger.fold.bitemporal import fold_records
 from svc_core.ledger.fold.view import encode
@@ -158,18 +158,8 @@ def main() -> int:
         print(f"followthemoney: {2_000 / best(peer, seconds):,.0f} statements/s")
     slowest = min(rate[0] for rate in rates.values())
     growth = rates[200][0] / rates[sizes[-1]][0]
-    is_met = slowest >= RATE_GOAL, growth <= GROWTH_GOAL
-    print(f"slowest fold: {slowest:,.0f} a second (goal {RATE_GOAL:,}): {verdict(is_met[0])}")
-    print(
-        f"one of {sizes[-1]:,} records takes {growth:.2f} of one of 200 (goal {GROWTH_GOAL:g}):"
-        f" {verdict(is_met[1])}"
-    )
-    return exit_code(all(is_met))
-
-
-def verdict(is_met: bool) -> str:
-    """The word for it."""
-    return "PASS" if is_met else "MISS"
+    figure = f"{slowest:,.0f} a second; one of {sizes[-1]:,} {growth:.2f} of 200"
+    return close_run(slowest >= RATE_GOAL and growth <= GROWTH_GOAL, figure)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import sys
 import time
 from random import Random
 
-from outcome import exit_code, is_quick
+from outcome import close_run, is_quick
 
 from svc_core import wire
 from svc_core.intel.entities.bulk_screening import LineMatches, ScreeningLine, party_of_line
@@ -126,8 +126,8 @@ def main() -> int:
         f"best match is the entity: {share:.3f} (floor {FOUND_FLOOR}); explained: {are_explained}"
     )
     goal = SECONDS_GOAL * lines / 10_000
-    print(f"goal {goal:.0f} s of CPU")
-    return exit_code(seconds <= goal and share >= FOUND_FLOOR and are_explained)
+    is_met = seconds <= goal and share >= FOUND_FLOOR and are_explained
+    return close_run(is_met, f"{seconds:.1f} s for {lines:,} by {entities:,}; {share:.2f} found")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from bench_pipeline import scope
 from eth_account import Account
 from eth_account.messages import encode_typed_data
 from http_target import PLANS, SECRET
-from outcome import exit_code, is_quick
+from outcome import close_run, is_quick
 
 from svc_core import catalog, wire
 from svc_core.access import operations as accounts
@@ -227,9 +227,7 @@ def main() -> int:
     ratio = min(peers) / min(times["judge"])
     print(f"{'eth-account: the signer alone':48} {statistics.median(peers) * 1e3:8.3f} ms")
     is_met = ratio >= GOAL_RATIO and overhead <= GOAL_MS
-    print(f"judging beside eth-account {ratio:.1f} (goal {GOAL_RATIO:g})", end="; ")
-    print(f"added {overhead:.1f} ms (goal {GOAL_MS:g}): {'ok' if is_met else 'MISSED'}")
-    return exit_code(is_met)
+    return close_run(is_met, f"{overhead:.1f} ms more; {ratio:.1f} times as fast")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from typing import Any
 from attrs import frozen
 from bench_http import PATH, ROWS, row
 from http_target import PLANS, SECRET
-from outcome import exit_code, is_quick
+from outcome import close_run, is_quick
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -252,17 +252,9 @@ async def run(rounds: int) -> int:
     for name, cost in costs.items():
         print(f"{name:<34}{cost:>9.2f} us")
     print()
-    missed_goals = [goal for goal in GOALS if not print_ratio(costs, goal)]
-    return exit_code(not missed_goals)
-
-
-def print_ratio(costs: dict[str, float], goal: tuple[str, str, float]) -> bool:
-    """Print one ratio; whether it is as low as it should be."""
-    name, beside, limit = goal
-    ratio = costs[name] / costs[beside]
-    label = f"{name} / {beside}"
-    print(f"{label:<40}{ratio:>6.2f}   at most {limit:.2f}   {'FAIL' if ratio > limit else 'PASS'}")
-    return ratio <= limit
+    ratios = [costs[name] / costs[beside] for name, beside, _ in GOALS]
+    is_met = all(ratio <= limit for ratio, (*_, limit) in zip(ratios, GOALS, strict=True))
+    return close_run(is_met, "a cached page {:.1f}, a new one {:.1f}".format(*ratios))
 
 
 def main() -> int:

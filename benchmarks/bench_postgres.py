@@ -30,7 +30,7 @@ import uvloop
 from attrs import field, frozen
 from bench_sqlite_write import note, profile
 from database import Database, cpu_seconds, family, postgres
-from outcome import exit_code, is_quick
+from outcome import close_run, is_quick
 
 from svc_core.catalog import COLLECTIONS
 from svc_core.operation.ports import LedgerHead, SealedLine, Transaction
@@ -196,8 +196,8 @@ async def open_connections(dsn: str, count: int) -> list[Any]:
     ]
 
 
-async def port(database: Database, turns: int, count: int) -> bool:
-    """Print both for writes and reads; whether the goals were met."""
+async def port(database: Database, turns: int, count: int) -> float:
+    """Print both for writes and reads; the lowest ratio that has a goal."""
     own, peer_dsn = (
         await create_database(database, "ours"),
         await create_database(database, "theirs"),
@@ -212,7 +212,7 @@ async def port(database: Database, turns: int, count: int) -> bool:
     for connection in match.peers:
         await connection.close()
     await store.close()
-    is_met = True
+    lowest = float("inf")
     print(f"{'':24}{'/s':>6}{'alone':>7}{'ratio':>7}{'statements':>12}", end="")
     print("   CPU us: ours  alone  PostgreSQL")
     for kind in KINDS:
@@ -221,8 +221,8 @@ async def port(database: Database, turns: int, count: int) -> bool:
         ratio = median(b.seconds / a.seconds for a, b in zip(own_costs, peer_costs, strict=True))
         verdict = "shown"
         if not kind.is_shown:
-            verdict = f"goal {GOAL_PORT}: {'PASS' if ratio >= GOAL_PORT else 'FAIL'}"
-            is_met = is_met and ratio >= GOAL_PORT
+            verdict = f"goal {GOAL_PORT}"
+            lowest = min(lowest, ratio)
         costs = (
             median(cost.client for cost in own_costs),
             median(cost.client for cost in peer_costs),
@@ -235,7 +235,7 @@ async def port(database: Database, turns: int, count: int) -> bool:
             f"{match.messages[kind]:12.1f}{cpu}"
             f"    {verdict}"
         )
-    return is_met
+    return lowest
 
 
 # -- one ledger --------------------------------------------------------------------------------
@@ -326,26 +326,24 @@ async def appends(database: Database, turns: int, count: int, slow_count: int) -
     slow = slow_count / median(cost.seconds for cost in peer_costs[1:])
     server = median(cost.server for cost in own_costs[1:]) / count * 1e6
     slow_server = median(cost.server for cost in peer_costs[1:]) / slow_count * 1e6
-    verdict = "PASS" if ratio >= GOAL_APPEND else "FAIL"
     print(f"appends to one ledger, 64 clients{rate:9.0f} /s, PostgreSQL {server:5.0f} us each")
     print(f"six statements each              {slow:9.0f} /s, PostgreSQL {slow_server:5.0f} us each")
-    print(f"ratio                            {ratio:9.1f}   goal {GOAL_APPEND:.0f}: {verdict}")
-    return ratio >= GOAL_APPEND
+    return ratio
 
 
-async def run(database: Database, *, quick: bool) -> bool:
-    """Print everything; whether every goal was met."""
+async def run(database: Database, *, quick: bool) -> int:
+    """Print everything; the exit code."""
     turns, count = (3, 1_280) if quick else (7, 3_200)
-    is_port_met = await port(database, turns, count)
-    is_append_met = await appends(database, turns, count, 128 if quick else 320)
-    return is_port_met and is_append_met
+    share = await port(database, turns, count)
+    times = await appends(database, turns, count, 128 if quick else 320)
+    is_met = share >= GOAL_PORT and times >= GOAL_APPEND
+    return close_run(is_met, f"{share:.2f} of its rate; {times:.1f} times as many")
 
 
 def main() -> int:
     """Start the server, measure, stop it; `GOAL_MISSED` when a goal is missed."""
     with postgres() as database:
-        is_met = uvloop.run(run(database, quick=is_quick()))
-    return exit_code(is_met)
+        return uvloop.run(run(database, quick=is_quick()))
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ from typing import NamedTuple
 
 from attrs import field, frozen
 from database import Database, cpu_seconds, family, postgres
-from outcome import exit_code, is_quick
+from outcome import close_run, is_quick
 
 from svc_core import catalog
 from svc_core.access import operations as accounts
@@ -240,7 +240,7 @@ def main() -> int:
         f"{'server':>10}{'client':>9}{'PostgreSQL':>12}{'others':>8}"
         f"{'server':>10}{'client':>9}{'PostgreSQL':>12}"
     )
-    misses = 0
+    worst = 0.0
     for name in single.loads:
         for server in (single, two):
             loads = server.loads[name]
@@ -258,13 +258,9 @@ def main() -> int:
         pairs = list(zip(single.loads[name], two.loads[name], strict=True))
         gain = median(b.rate / a.rate for a, b in pairs)
         ratio = median((b.server / b.rate) / (a.server / a.rate) for a, b in pairs)
-        misses += ratio > GOAL
-        verdict = "PASS" if ratio <= GOAL else "FAIL"
-        print(
-            f"{'':24}{'':11}{gain:6.2f}x   server CPU for a request {ratio:.2f}x,"
-            f" goal at most {GOAL}: {verdict}"
-        )
-    return exit_code(not misses)
+        worst = max(worst, ratio)
+        print(f"{'':24}{'':11}{gain:6.2f}x   server CPU for a request {ratio:.2f}x")
+    return close_run(worst <= GOAL, f"{worst:.2f} times")
 
 
 if __name__ == "__main__":

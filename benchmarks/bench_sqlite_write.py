@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from attrs import frozen
-from outcome import exit_code, is_quick
+from outcome import close_run, is_quick
 
 from svc_core.base.seals import Keyring
 from svc_core.catalog import COLLECTIONS, OPERATIONS
@@ -192,9 +192,7 @@ def main() -> int:
             asyncio.run(compare(kind, Path(folder), sizes, turns=5 if quick else 9))
             for kind in KINDS
         ]
-    verdict = "PASS" if ratios[0] >= GOAL else "FAIL"
-    print(f"goal: at least {GOAL:.0f} times as many notes: {verdict} ({ratios[0]:.1f})")
-    return exit_code(verdict == "PASS")
+    return close_run(ratios[0] >= GOAL, f"{ratios[0]:.1f} times as many notes")
 
 
 if __name__ == "__main__":

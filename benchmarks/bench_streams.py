@@ -26,7 +26,7 @@ from typing import Any
 
 import attrs
 import uvloop
-from outcome import exit_code, is_quick
+from outcome import close_run, is_quick
 
 GOAL_RATIO = 0.5
 GOAL_MB = 100.0
@@ -266,9 +266,8 @@ def main() -> int:
             times = f"{client.first_ms:>9.2f} ms{client.rate:>12,.0f}{client.word_us:>15,.1f} us"
             print(f"{name:24}{times}")
         growth_mb = memory(*ours_at)
-    print(f"ratio of CPU time a word {ratio:.2f}  goal {GOAL_RATIO}")
-    print(f"{STREAMS} open answers        {growth_mb:.1f} MB  goal {GOAL_MB:.0f} MB")
-    return exit_code(ratio >= GOAL_RATIO and growth_mb <= GOAL_MB)
+    is_met = ratio >= GOAL_RATIO and growth_mb <= GOAL_MB
+    return close_run(is_met, f"{ratio:.2f}; {growth_mb:.0f} MB for {STREAMS} open answers")
 
 
 if __name__ == "__main__":

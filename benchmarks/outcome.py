@@ -7,6 +7,7 @@ means that it could not run, or that its own check of the work failed: its figur
 import sys
 
 GOAL_MISSED = 3
+FIGURE = "figure: "
 
 
 def is_quick() -> bool:
@@ -14,6 +15,7 @@ def is_quick() -> bool:
     return "--quick" in sys.argv[1:]
 
 
-def exit_code(is_met: bool) -> int:
-    """The exit code of a benchmark that ran to its end."""
+def close_run(is_met: bool, figure: str) -> int:
+    """Say in a line what was measured, as the table in README.md has it; the exit code."""
+    print(f"{FIGURE}{figure}{'' if is_met else ': missed'}")
     return 0 if is_met else GOAL_MISSED

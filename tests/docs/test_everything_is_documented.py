@@ -211,10 +211,22 @@ def test_the_documents_praise_nothing(word: str, documents: dict[str, str]) -> N
 
 
 def test_every_benchmark_has_its_row(documents: dict[str, str], root: Path) -> None:
-    scripts = sorted(path.name for path in (root / "benchmarks").glob("bench_*.py"))
-    rows = re.findall(r"^\| `(bench_\w+\.py)` \|", documents["benchmarks/README.md"], re.MULTILINE)
+    texts = {path.name: path.read_text("utf-8") for path in (root / "benchmarks").glob("*.py")}
+    scripts = {
+        name
+        for name, text in texts.items()
+        if name.startswith("bench_")
+        or (name.startswith("quality") and "\ndef main() -> int" in text)
+    }
+    table = re.findall(r"^\| `(\w+\.py).*", documents["benchmarks/README.md"], re.MULTILINE)
+    rows = re.findall(r"^\| `\w+\.py[^`]*` \|.*$", documents["benchmarks/README.md"], re.MULTILINE)
 
-    assert rows == scripts
+    assert table == sorted(scripts)
+    assert {row.count(" | ") for row in rows} == {6}
+    silent = [
+        name for name in table if name.startswith("bench_") and "close_run(" not in texts[name]
+    ]
+    assert silent == []
 
 
 @pytest.mark.parametrize(
