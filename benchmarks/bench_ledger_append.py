@@ -99,7 +99,7 @@ def main() -> int:
     for name, value, goal in rows:
         print(f"{name:<56}{value:>12,.1f}{goal:>10,}")
     figure = f"{seal_rate:,.0f} and {decode_rate:,.0f} a second; {grow_rate / peer:.1f} times"
-    return close_run(all(value >= goal for _, value, goal in rows), figure)
+    return close_run(all(rate >= goal for _, rate, goal in rows), figure)
 
 
 if __name__ == "__main__":
