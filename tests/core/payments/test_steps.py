@@ -785,3 +785,15 @@ def test_bad_news_from_one_that_was_given_up_counts_for_nothing() -> None:
 def test_every_fault_is_tried() -> None:
     assert set(FAULTS) == {"none", "refused", *DOUBTFUL}
     assert timedelta(seconds=180) == PaymentPolicy().lease
+
+
+def test_two_reconcilers_do_not_meet() -> None:
+    world = World(pause=in_turn)
+    cut(world, paid_payment(world), 3)
+    world.advance(181)
+    tasks = [Task(world.checkout.reconcile()) for _ in range(2)]
+    while not all(task.is_done for task in tasks):
+        for task in tasks:
+            if not task.is_done:
+                task.step()
+    assert sorted(len(task.result) for task in tasks) == [0, 1]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from svc_core.base import instants
 from svc_core.outbox.model import REPORT_GENERATED, OutboxEvent
 from svc_core.webhooks import signing
-from svc_core.webhooks.signing import SignatureError
+from svc_core.webhooks.signing import SecretError, SignatureError
 from tests.late import Late
 
 KEY = bytes(range(32))
@@ -139,3 +139,10 @@ def test_a_time_that_is_no_number_is_refused() -> None:
 @given(keys)
 def test_a_secret_is_read_as_it_was_written(key: bytes) -> None:
     assert signing.secret_key(signing.secret_text(key)) == key
+
+
+@pytest.mark.parametrize("text", ["", "whsec_", "whsec_" + "QUJD" * 7, "QUJD" * 8])
+def test_what_is_no_secret_is_refused_and_not_repeated(text: str) -> None:
+    with pytest.raises(SecretError) as failure:
+        signing.secret_key(text)
+    assert len(text) < 8 or text not in str(failure.value)
