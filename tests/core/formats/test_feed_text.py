@@ -56,6 +56,10 @@ def test_every_written_date_is_read_back(moment: datetime) -> None:
     assert in_utc(parse_date(format_datetime(moment))) == moment.replace(microsecond=0)
 
 
+def test_a_text_too_long_for_a_date_is_none() -> None:
+    assert parse_date("1 " * 200) is None
+
+
 @given(st.text())
 def test_any_text_is_a_date_or_none(text: str) -> None:
     actual = in_utc(parse_date(text))
