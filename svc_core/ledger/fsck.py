@@ -120,7 +120,7 @@ class Fsck:
         growth = tree.grow(self._frontier, self._size - len(self._leaves), self._leaves)
         for node in growth.nodes:
             if nodes.get((node.level, node.number)) != node.hash:
-                self._node(node.level, node.number)
+                self._tell_node(node.level, node.number)
         self._frontier, self._leaves = growth.frontier, []
         if self._size in self._sizes:
             self.roots[self._size] = tree.root(growth.frontier)
@@ -137,7 +137,8 @@ class Fsck:
             names = ["id"]
         if names:
             detail = f"It is not found by what it says: {', '.join(names)}."
-            self._index(row.seq, detail, _text(expected, names[0]), _text(row, names[0]))
+            texts = [_text(line, names[0]) for line in (expected, row)]
+            self._tell("INDEX_DIFFERS", detail, *texts, seq=row.seq)
 
     # -- what finds them -------------------------------------------------------------------------
 
@@ -146,7 +147,8 @@ class Fsck:
         pairs = {(key_digest(key), row.seq) for row in rows for key in row.keys}
         for entry in entries:
             if entry not in pairs:
-                self._index(entry.seq, "It is found by a designator that it does not state.")
+                detail = "It is found by a designator that it does not state."
+                self._tell("INDEX_DIFFERS", detail, seq=entry.seq)
 
     # -- the ledger as a whole -------------------------------------------------------------------
 
@@ -155,15 +157,20 @@ class Fsck:
         head, end = ledger.head, ledger.end
         head_size = 0 if head is None else head.size
         for node in ledger.beyond:
-            self._node(node.level, node.number)
+            self._tell_node(node.level, node.number)
         if head_size != end.size:
-            self._head("The stored head is of another number of lines.", end.size, head_size)
+            self._tell(
+                "TREE_HEAD_DIFFERS",
+                "The stored head is of another number of lines.",
+                end.size,
+                head_size,
+            )
         is_all = size >= max(head_size, end.size)
         if is_all and self._frontier is not None and self._size == end.size:
             self._compare_head(head, end, self._frontier)
             sizes = {checkpoint.size for checkpoint in ledger.checkpoints}
             if self._size and self._size not in sizes:
-                self._checkpoint("No checkpoint of the newest record is kept.")
+                self._tell("INDEX_DIFFERS", "No checkpoint of the newest record is kept.")
         for checkpoint in ledger.checkpoints:
             self._compare_checkpoint(checkpoint)
 
@@ -172,10 +179,10 @@ class Fsck:
     ) -> None:
         tree_head = TreeHead(self._ledger, self._size, self._seal, self._recorded_at, frontier)
         if self._size and (head is None or _tree_head(head) != tree_head):
-            self._head("The stored head is not that of the lines.")
+            self._tell("TREE_HEAD_DIFFERS", "The stored head is not that of the lines.")
         if end.recorded_at != (self._recorded_at or ""):
             detail = "The next record is held against another time than that of the last."
-            self._head(detail, self._recorded_at, end.recorded_at)
+            self._tell("TREE_HEAD_DIFFERS", detail, self._recorded_at, end.recorded_at)
 
     def _compare_checkpoint(self, row: LedgerCheckpoint) -> None:
         try:
@@ -183,27 +190,29 @@ class Fsck:
         except ValueError:
             return  # the outcome over the checkpoints tells it
         if size != row.size:
-            self._checkpoint(f"The checkpoint of {size} records is filed as one of {row.size}.")
+            self._tell(
+                "INDEX_DIFFERS", f"The checkpoint of {size} records is filed as one of {row.size}."
+            )
         elif size in self._days and self._days[size] != row.day:
-            self._checkpoint(f"The checkpoint of {size} records is filed under {row.day}.")
+            self._tell(
+                "INDEX_DIFFERS", f"The checkpoint of {size} records is filed under {row.day}."
+            )
 
-    # -- faults ----------------------------------------------------------------------------------
-
-    def _index(
-        self, seq: int, detail: str, expected: str | None = None, actual: str | None = None
+    def _tell(
+        self,
+        code: str,
+        detail: str,
+        expected: object = None,
+        actual: object = None,
+        *,
+        seq: int | None = None,
     ) -> None:
-        self.findings.take(Fault(seq + 1, seq, "INDEX_DIFFERS", detail, expected, actual))
-
-    def _checkpoint(self, detail: str) -> None:
-        self.findings.take(Fault(None, None, "INDEX_DIFFERS", detail))
-
-    def _node(self, level: int, number: int) -> None:
-        place = f"level {level}, number {number}"
-        self.findings.take(Fault(None, None, "NODE_DIFFERS", f"{_NODE} It is that of {place}."))
-
-    def _head(self, detail: str, expected: object = None, actual: object = None) -> None:
         texts = [None if item is None else str(item) for item in (expected, actual)]
-        self.findings.take(Fault(None, None, "TREE_HEAD_DIFFERS", detail, texts[0], texts[1]))
+        line = None if seq is None else seq + 1
+        self.findings.take(Fault(line, seq, code, detail, texts[0], texts[1]))
+
+    def _tell_node(self, level: int, number: int) -> None:
+        self._tell("NODE_DIFFERS", f"{_NODE} It is that of level {level}, number {number}.")
 
 
 def _tree_head(head: LedgerHead) -> TreeHead | None:

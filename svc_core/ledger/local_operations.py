@@ -5,7 +5,6 @@ Rule 2: an import is verified strictly before anything is stored, and stored in 
         other writers can go between. Repeating an interrupted import continues it.
 """
 
-import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
@@ -278,10 +277,7 @@ async def append_entries(ctx: Context, request: AppendEntries) -> Single[AppendR
     rest = request.entries[len(old_ids) :]
     if not rest:
         return Single(wire.to_bytes(AppendReport(old_ids, (), (await head_of(ctx)).tag)))
-    try:
-        batch = await append_drafts(ctx, rest, salts=salts[len(old_ids) :] or None)
-    except Problem as error:
-        raise _renumber(error, len(old_ids)) from error
+    batch = await append_drafts(ctx, rest, salts=salts[len(old_ids) :] or None, start=len(old_ids))
     pairs = zip(batch.records, batch.receipts, strict=True)
     answer = AppendReport(old_ids, tuple(public_record(*pair) for pair in pairs), batch.head.tag)
     return Single(wire.to_bytes(answer))
@@ -293,15 +289,6 @@ async def _old_ids(ctx: Context, entries: Sequence[Entry], salts: list[bytes]) -
     ids = [record_id(draft.kind, payload_hash(payload_bytes(draft.payload))) for draft in batch]
     lines = await ctx.tx.ledger.get_many(ids)
     return tuple(takewhile(lines.__contains__, ids))
-
-
-def _renumber(error: Problem, offset: int) -> Problem:
-    """The refusal of what follows `offset` entries, by the number of the entry among all."""
-    match = re.match("/([0-9]+)", error.detail)
-    if match is None:
-        return error
-    detail = f"/{int(match[1]) + offset}{error.detail[match.end() :]}"
-    return Problem(error.type, detail, error.headers, resolution=error.resolution)
 
 
 _KINDS: dict[str, Kind] = {prefix_: kind for kind, prefix_ in KIND_PREFIX.items()}

@@ -245,7 +245,7 @@ async def open_subject(ctx: Context, request: OpenSubject) -> Created[LedgerReco
     seal. `If-Match` takes the one of the last append, or one put together from the `size` and
     `headSeal` in the `basis` of a fold.
     """
-    batch = await append_drafts(ctx, [request.body.entry()], is_batch=False)
+    batch = await append_drafts(ctx, [request.body.entry()], start=None)
     return _created_answer(batch, subject_path(batch.records[0].id))
 
 
@@ -272,7 +272,7 @@ async def append_records(ctx: Context, request: AppendRecords) -> Created[Any]:
     `headSeal` in the `basis` of a fold.
     """
     if not isinstance(request.body, tuple):
-        batch = await append_drafts(ctx, [request.body], is_batch=False)
+        batch = await append_drafts(ctx, [request.body], start=None)
         return _created_answer(batch, f"{RECORDS}/{batch.records[0].id}")
     batch = await append_drafts(ctx, request.body)
     first, count = batch.records[0].seq, len(batch.records)

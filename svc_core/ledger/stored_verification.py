@@ -19,7 +19,7 @@ from svc_core.ledger.fsck import Fsck, LineRun, StoredLedger, completed_nodes
 from svc_core.ledger.log import tree
 from svc_core.ledger.log.checkpoint import Checkpoint, sign
 from svc_core.ledger.log.note import VerifierKey, to_base64
-from svc_core.ledger.log.proofs import ProofError, consistency_ranges, verify_consistency
+from svc_core.ledger.log.proofs import consistency_ranges, is_consistent
 from svc_core.ledger.log.record_seals import TreeHead
 from svc_core.ledger.model import Consistency, Verification, verification
 from svc_core.ledger.repository import Proofs, signer_of, vkey_of, with_host
@@ -188,7 +188,7 @@ class _Walk:
             proof = await self._work.read(
                 self._tenant, partial(_proof, old=anchor.size, size=outcome.size)
             )
-            holds = _holds(anchor.size, outcome, root, proof)
+            holds = is_consistent(anchor.size, outcome.size, root, outcome.root, proof)
         # A tree of which nobody told the root was compared with nothing.
         holds = None if holds and anchor.root is None else holds
         root_hash = None if root is None else to_base64(root)
@@ -270,11 +270,3 @@ async def _proof(ctx: Context, *, old: int, size: int) -> tuple[bytes, ...]:
         return await Proofs(ctx).hashes(consistency_ranges(old, size))
     except ValueError:
         return ()
-
-
-def _holds(old: int, outcome: VerificationOutcome, root: bytes, proof: tuple[bytes, ...]) -> bool:
-    try:
-        verify_consistency(old, outcome.size, root, outcome.root or b"", proof)
-    except ProofError:
-        return False
-    return True

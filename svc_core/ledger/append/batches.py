@@ -60,12 +60,12 @@ async def append_drafts(
     ctx: Context,
     entries: Sequence[Entry],
     *,
-    is_batch: bool = True,
+    start: int | None = 0,
     salts: Sequence[bytes] | None = None,
 ) -> AppendedBatch:
     """Append entries, all or nothing; salts are random unless they are passed.
 
-    In a batch, problem details name the number of the entry.
+    Problem details name the number of the entry, counted from `start`, unless that is None.
 
     Raises:
         Problem: PRECONDITION_FAILED if the ledger is not at `If-Match`; for an invalid
@@ -76,7 +76,7 @@ async def append_drafts(
     # The person, whichever key is used (four eyes are two people's); opaque, because heads cannot
     # be erased.
     author = ctx.actor.user_id or "system"
-    batch_drafts = drafts(entries, author=author, salts=batch_salts, is_batch=is_batch)
+    batch_drafts = drafts(entries, author=author, salts=batch_salts, start=start)
     head = await head_of(ctx)
     _check_precondition(ctx, head)
     await check_end(ctx, head)
@@ -87,11 +87,11 @@ async def append_drafts(
         try:
             judge.admit(draft, record)
         except Problem as error:
-            if not is_batch or not error.detail.startswith("/"):
+            if start is None or not error.detail.startswith("/"):
                 raise
-            detail, step = f"/{number}{error.detail}", error.resolution
+            detail, step = f"/{start + number}{error.detail}", error.resolution
             raise Problem(error.type, detail, resolution=step) from error
-    await _store(ctx, head, batch)
+    await _store_new(ctx, batch)
     for record in batch.records:
         if record.op == "erase":
             await erase_content(ctx, str(record.target))
@@ -117,11 +117,22 @@ def _check_precondition(ctx: Context, head: TreeHead) -> None:
 # -- storing -----------------------------------------------------------------------------------
 
 
-async def _store(ctx: Context, head: TreeHead, batch: Batch) -> None:
+async def store_batch(ctx: Context, batch: Batch) -> None:
+    """Store a batch behind the records that it continues.
+
+    Raises:
+        StaleVersionError: other records stand there.
+        DuplicateRecordError: the ledger has one of the records already.
+    """
     lines = list(map(stored_line, batch.records, batch.seals, batch.lines))
     after = LedgerHead(batch.head.size, batch.head.encode())
+    expected = after.size - len(lines)
+    await ctx.tx.ledger.append(lines, batch.nodes, after, expect=expected)
+
+
+async def _store_new(ctx: Context, batch: Batch) -> None:
     try:
-        await ctx.tx.ledger.append(lines, batch.nodes, after, expect=head.size)
+        await store_batch(ctx, batch)
     except StaleVersionError as error:
         raise Problem(
             problem.RESOURCE_CONFLICT,

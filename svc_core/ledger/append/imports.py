@@ -13,7 +13,7 @@ Rule 5: records that a part refers to and that precede it are looked up here, ru
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -22,10 +22,9 @@ from attrs import frozen
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.ledger import timestamps
-from svc_core.ledger.append.batches import publish_head, stored_line, subject_members
+from svc_core.ledger.append.batches import publish_head, store_batch, subject_members
 from svc_core.ledger.append.erasure import erase_content, may_erase
-from svc_core.ledger.log import tree
-from svc_core.ledger.log.record_seals import TreeHead
+from svc_core.ledger.log.record_seals import Batch, TreeHead, batch_after
 from svc_core.ledger.records import decode, split_line
 from svc_core.ledger.repository import SUBJECT_LINES_MAX, check_end, head_of, prefix
 from svc_core.ledger.verify.anchors import gather
@@ -34,7 +33,7 @@ from svc_core.ledger.verify.lines import NO_PAYLOAD, read_line
 from svc_core.ledger.verify.outcome import VerificationOutcome
 from svc_core.ledger.verify.sweep import Sweep
 from svc_core.operation.context import Context
-from svc_core.operation.ports import DuplicateRecordError, LedgerHead, LedgerNode, SealedLine
+from svc_core.operation.ports import DuplicateRecordError
 from svc_core.operation.units import Units
 
 IMPORT_RECORDS_MAX: Final = 1_000_000
@@ -99,13 +98,12 @@ async def import_lines(work: Units, tenant: str, runs: Runs) -> ImportSummary:
         old_lines = lines[: max(0, before.size - start)]
         await work.read(tenant, partial(_compare, lines=old_lines, start=start))
         if len(old_lines) < len(lines):
-            part = await work.aside(partial(_part, head, lines[len(old_lines) :]))
+            batch = await work.aside(partial(_batch, head, lines[len(old_lines) :]))
+            count = head.size - before.size
             if after is not None:
-                await work.read(
-                    tenant, partial(_check_known, part=part, count=head.size - before.size)
-                )
-            await work.write(tenant, partial(_store, part=part, count=head.size - before.size))
-            head = part.head
+                await work.read(tenant, partial(_check_known, batch=batch, count=count))
+            await work.write(tenant, partial(_store, batch=batch, head=head, count=count))
+            head = batch.head
         start += len(lines)
     if start < survey.outcome.size:
         raise _change_refusal(head.size - before.size)
@@ -253,61 +251,31 @@ async def _compare(ctx: Context, lines: Sequence[bytes], start: int) -> None:
 # -- storing -----------------------------------------------------------------------------------
 
 
-@frozen
-class _Part:
-    """A run of lines to store after the first `size`, and the head that results."""
-
-    size: int
-    seal: str
-    lines: tuple[SealedLine, ...]
-    nodes: Sequence[LedgerNode]
-    head: TreeHead
-    subjects: Mapping[str, tuple[str, ...] | None]
-    erasures: tuple[str, ...]
-    targets: frozenset[str]
-
-
-def _part(before: TreeHead, lines: Sequence[bytes]) -> _Part:
+def _batch(before: TreeHead, lines: Sequence[bytes]) -> Batch:
     records = [decode(line) for line in lines]
-    seals = [bytes.fromhex(record.seal) for record in records]
-    growth = tree.grow(before.frontier, before.size, seals)
-    last = records[-1]
-    head = TreeHead(
-        last.ledger, growth.size, last.seal, last.recorded_at, growth.frontier, before.host
-    )
-    return _Part(
-        before.size,
-        before.seal,
-        tuple(map(stored_line, records, seals, lines)),
-        growth.nodes,
-        head,
-        subject_members(records),
-        tuple(str(record.target) for record in records if record.op == "erase"),
-        frozenset(record.target for record in records if record.target is not None)
-        - {record.id for record in records},
-    )
+    return batch_after(before, records, lines, [bytes.fromhex(record.seal) for record in records])
 
 
-async def _check_known(ctx: Context, part: _Part, count: int) -> None:
+async def _check_known(ctx: Context, batch: Batch, count: int) -> None:
     """Check that every target of the run is in the run or in the ledger here."""
-    rows = await ctx.tx.ledger.get_many(sorted(part.targets))
-    unknown = part.targets - {*rows}
+    targets = {record.target for record in batch.records if record.target is not None}
+    targets -= {record.id for record in batch.records}
+    unknown = targets - {*await ctx.tx.ledger.get_many(sorted(targets))}
     if unknown:
         raise _refusal(f"it acts on {min(unknown)}, which is not before it", count)
 
 
-async def _store(ctx: Context, part: _Part, count: int) -> None:
-    """Store a run, carry out its erasures, and publish the new head."""
+async def _store(ctx: Context, batch: Batch, head: TreeHead, count: int) -> None:
+    """Store a run after `head`, carry out its erasures, and publish the new head."""
     before = await head_of(ctx)
-    if (before.size, before.seal) != (part.size, part.seal):
+    if (before.size, before.seal) != (head.size, head.seal):
         raise _refusal("the ledger here went on meanwhile", count)
-    after = LedgerHead(part.head.size, part.head.encode())
     try:
-        await ctx.tx.ledger.append(part.lines, part.nodes, after, expect=part.size)
+        await store_batch(ctx, batch)
     except DuplicateRecordError as error:  # of a part: a verification of all would have found it
         raise _refusal(f"it has {error.id}, which is here already", count) from error
-    for target in part.erasures:
+    for target in [str(record.target) for record in batch.records if record.op == "erase"]:
         line = await ctx.tx.ledger.get(target)
         if line is not None and split_line(line.line).payload != NO_PAYLOAD:
             await erase_content(ctx, target)
-    await publish_head(ctx, part.head, part.subjects)
+    await publish_head(ctx, batch.head, subject_members(batch.records))

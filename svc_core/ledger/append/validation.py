@@ -39,9 +39,11 @@ T = TypeVar("T")
 
 
 def drafts(
-    entries: Sequence[Entry], *, author: str, salts: Sequence[bytes], is_batch: bool = True
+    entries: Sequence[Entry], *, author: str, salts: Sequence[bytes], start: int | None = 0
 ) -> tuple[Draft, ...]:
-    """Validate entries and return their drafts; in a batch, pointers begin with the entry's number.
+    """Validate entries and return their drafts.
+
+    Pointers begin with the number of the entry, counted from `start`, unless that is None.
 
     Raises:
         Problem: VALIDATION_FAILED for invalid members;
@@ -51,7 +53,7 @@ def drafts(
     """
     faults = _Faults()
     batch = tuple(
-        _Reader(entry, f"/{number}" if is_batch else "", faults).draft(author, salt)
+        _Reader(entry, "" if start is None else f"/{start + number}", faults).draft(author, salt)
         for number, (entry, salt) in enumerate(zip(entries, salts, strict=True))
     )
     faults.raise_any()

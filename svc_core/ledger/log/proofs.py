@@ -216,6 +216,15 @@ def verify_consistency(
         raise ProofError("The proof leads to another root.")
 
 
+def is_consistent(old: int, size: int, old_root: Hash, root: Hash, proof: Sequence[Hash]) -> bool:
+    """Whether the proof shows what `verify_consistency` asks for."""
+    try:
+        verify_consistency(old, size, old_root, root, proof)
+    except ProofError:
+        return False
+    return True
+
+
 class _Step(NamedTuple):
     """A hash on the way to a root, and whether it stands to the left of it."""
 

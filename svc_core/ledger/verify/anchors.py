@@ -11,8 +11,9 @@ Rule 4: receipts of records that are not among the lines, trusted or cut off, ar
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, TypedDict, Unpack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple, TypedDict, TypeVar, Unpack
 
 from attrs import frozen
 
@@ -34,6 +35,7 @@ from svc_core.ledger.verify.outcome import (
 from svc_core.ledger.verify.reference_index import References
 
 Text = str | bytes
+T = TypeVar("T")
 
 _LEDGER = re.compile("led_[0-9a-f]{24}")
 
@@ -249,9 +251,23 @@ def gather(**evidence: Unpack[LogEvidence]) -> Anchors:
     start, policy = evidence.get("start"), evidence.get("policy")
     vkey, own_root = evidence.get("vkey"), evidence.get("root")
     key = VerifierKey.parse(vkey) if isinstance(vkey, str) else vkey
-    checkpoints, receipts = evidence.get("checkpoints", ()), evidence.get("receipts", ())
-    notes, inclusions, faults = _read(checkpoints, receipts, key)
-    own_notes, own_faults = _read_own(evidence.get("own_checkpoints", ()), key)
+    faults: list[Fault] = []
+    notes = _counting(
+        "checkpoint",
+        evidence.get("checkpoints", ()),
+        lambda _, text: (text, _open(text, key)),
+        faults,
+    )
+    inclusions = _counting(
+        "receipt", evidence.get("receipts", ()), partial(_inclusion, key=key), faults
+    )
+    notes += [(item.receipt.checkpoint, item.checkpoint) for item in inclusions]
+    own_notes = _counting(
+        "kept checkpoint",
+        evidence.get("own_checkpoints", ()),
+        lambda _, text: (text, _open_own(text, key)),
+        faults,
+    )
     cosigned = [] if policy is None else [note for note in notes if _is_witnessed(note[0], policy)]
     counting = notes if key else cosigned
     outside = {Anchor(*anchor) for anchor in evidence.get("anchors", ())}
@@ -277,7 +293,7 @@ def gather(**evidence: Unpack[LogEvidence]) -> Anchors:
         assurance="witnessed" if cosigned else "anchored" if anchored_size else "self_consistent",
         anchored_size=anchored_size,
         undone=frozenset(undone),
-        faults=(*faults, *own_faults),
+        faults=tuple(faults),
         erased_ids=frozenset(evidence.get("erased_ids", ())),
         allow_content=evidence.get("allow_content", False),
         inclusions=tuple(inclusions),
@@ -300,11 +316,8 @@ def _is_extended(anchor: Anchor, base: int, root: bytes) -> bool | None:
     """Whether the trusted start extends the anchor; None if that cannot be decided."""
     if anchor.proof is None and 0 < anchor.size < base:
         return None
-    try:
-        proofs.verify_consistency(anchor.size, base, anchor.root, root, anchor.proof or ())
-    except proofs.ProofError:
-        return False
-    return True if anchor.size else None
+    is_extended = proofs.is_consistent(anchor.size, base, anchor.root, root, anchor.proof or ())
+    return is_extended and (True if anchor.size else None)
 
 
 def _is_witnessed(note_text: str, policy: Policy) -> bool:
@@ -316,53 +329,32 @@ def _is_witnessed(note_text: str, policy: Policy) -> bool:
     return bool(checkpoint.checkpoint.size and checkpoint.times)
 
 
-def _read(
-    checkpoints: Iterable[Text], receipts: Iterable[Text], key: VerifierKey | None
-) -> tuple[list[tuple[str, Checkpoint]], list[Inclusion], list[Fault]]:
-    """Return the notes that count, with their checkpoints; the inclusions; the faults."""
-    notes: list[tuple[str, Checkpoint]] = []
-    inclusions: list[Inclusion] = []
-    faults: list[Fault] = []
-    for number, raw in enumerate(checkpoints, 1):
-        try:
-            text = _text(raw)
-            notes.append((text, _open(text, key)))
-        except (_RefusedError, ValueError) as error:
-            faults.append(_unread(f"checkpoint {number}", error))
-    for number, raw in enumerate(receipts, 1):
-        name = f"receipt {number}"
-        try:
-            receipt = LogReceipt.parse(_text(raw))
-            checkpoint = _open(receipt.checkpoint, key)
-            if receipt.index >= checkpoint.size:
-                coverage = f"its checkpoint covers {checkpoint.size} records"
-                raise NoteError(f"It is of record {receipt.index}, and {coverage}.")
-            inclusions.append(Inclusion(name, receipt, checkpoint))
-            notes.append((receipt.checkpoint, checkpoint))
-        except (_RefusedError, ValueError) as error:
-            faults.append(_unread(name, error))
-    return notes, inclusions, faults
-
-
-def _read_own(
-    texts: Iterable[Text], key: VerifierKey | None
-) -> tuple[list[tuple[str, Checkpoint]], list[Fault]]:
-    """Return the keeper's own notes that the key signed, under any name; the faults."""
-    notes: list[tuple[str, Checkpoint]] = []
-    faults: list[Fault] = []
+def _counting(
+    name: str, texts: Iterable[Text], read: Callable[[str, str], T], faults: list[Fault]
+) -> list[T]:
+    """Read the texts that count; each of the others is a fault that names it."""
+    items = []
     for number, raw in enumerate(texts, 1):
+        title = f"{name} {number}"
         try:
-            text = _text(raw)
-            # A log may have had another address when it was signed.
-            renamed_key = key and VerifierKey(_open(text, None).origin, key.public)
-            notes.append((text, _open(text, renamed_key)))
+            items.append(read(title, raw if isinstance(raw, str) else raw.decode()))
         except (_RefusedError, ValueError) as error:
-            faults.append(_unread(f"kept checkpoint {number}", error))
-    return notes, faults
+            faults.append(_unread(title, error))
+    return items
 
 
-def _text(raw: Text) -> str:
-    return raw if isinstance(raw, str) else raw.decode()
+def _inclusion(name: str, text: str, key: VerifierKey | None) -> Inclusion:
+    receipt = LogReceipt.parse(text)
+    checkpoint = _open(receipt.checkpoint, key)
+    if receipt.index >= checkpoint.size:
+        coverage = f"its checkpoint covers {checkpoint.size} records"
+        raise NoteError(f"It is of record {receipt.index}, and {coverage}.")
+    return Inclusion(name, receipt, checkpoint)
+
+
+def _open_own(text: str, key: VerifierKey | None) -> Checkpoint:
+    """Open the keeper's own checkpoint: the log may have had another address at that time."""
+    return _open(text, key and VerifierKey(_open(text, None).origin, key.public))
 
 
 def _unread(name: str, error: Exception) -> Fault:

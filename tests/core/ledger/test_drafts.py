@@ -50,7 +50,7 @@ def entry(**members):
 
 
 def draft(*, author="key_analyst1", **members):
-    return drafts([entry(**members)], author=author, salts=[SALT], is_batch=False)[0]
+    return drafts([entry(**members)], author=author, salts=[SALT], start=None)[0]
 
 
 def outcome(**members):
