@@ -24,7 +24,8 @@ from svc_core.contract.problem import Problem
 from svc_core.ledger import timestamps
 from svc_core.ledger.append.batches import publish_head, store_batch, subject_members
 from svc_core.ledger.append.erasure import erase_content, may_erase
-from svc_core.ledger.log.record_seals import Batch, TreeHead, batch_after
+from svc_core.ledger.log import tree
+from svc_core.ledger.log.record_seals import Batch, TreeHead
 from svc_core.ledger.records import decode, split_line
 from svc_core.ledger.repository import SUBJECT_LINES_MAX, check_end, head_of, prefix
 from svc_core.ledger.verify.anchors import gather
@@ -253,7 +254,12 @@ async def _compare(ctx: Context, lines: Sequence[bytes], start: int) -> None:
 
 def _batch(before: TreeHead, lines: Sequence[bytes]) -> Batch:
     records = [decode(line) for line in lines]
-    return batch_after(before, records, lines, [bytes.fromhex(record.seal) for record in records])
+    seals, last = tuple(bytes.fromhex(record.seal) for record in records), records[-1]
+    growth = tree.grow(before.frontier, before.size, seals)
+    head = TreeHead(
+        last.ledger, growth.size, last.seal, last.recorded_at, growth.frontier, before.host
+    )
+    return Batch(tuple(records), tuple(lines), seals, growth.nodes, head)
 
 
 async def _check_known(ctx: Context, batch: Batch, count: int) -> None:

@@ -8,7 +8,7 @@ Rule 3: record time rises with every batch, whatever the clock does; within a ba
         instant, so that each record time stands for exactly one prefix of the log.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from hashlib import sha256
 from json import loads
 from typing import Final, NamedTuple, Self
@@ -166,20 +166,8 @@ def seal_batch(head: TreeHead, drafts: Iterable[Draft], now: str) -> Batch:
         seals.append(leaf)
         records.append(_record((*members, content, digest, prev, ledger, seal)))
         prev = seal
-    return batch_after(head, records, lines, seals)
-
-
-def batch_after(
-    head: TreeHead, records: Sequence[SealedRecord], lines: Iterable[bytes], seals: Sequence[bytes]
-) -> Batch:
-    """Return the batch of sealed records that continue a head, with the head that results.
-
-    The records name the ledger: an import into an empty one makes theirs its own.
-    """
     if not records:
         return Batch((), (), (), (), head)
-    growth, last = tree.grow(head.frontier, head.size, seals), records[-1]
-    next_head = TreeHead(
-        last.ledger, growth.size, last.seal, last.recorded_at, growth.frontier, head.host
-    )
+    growth = tree.grow(head.frontier, head.size, seals)
+    next_head = TreeHead(head.ledger, growth.size, prev, recorded_at, growth.frontier, head.host)
     return Batch(tuple(records), tuple(lines), tuple(seals), growth.nodes, next_head)
