@@ -39,7 +39,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.intel.signals": 840,
     "svc_core.intel.vulnerabilities": 126,
     "svc_core.knowledge": 426,
-    "svc_core.ledger": 6135,
+    "svc_core.ledger": 6112,
     "svc_core.operation": 2317,
     "svc_core.outbox": 241,
     "svc_core.payments": 1341,
