@@ -1,5 +1,7 @@
 """Addresses that somebody else names reach public hosts, or nothing."""
 
+from ipaddress import ip_network
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -124,3 +126,19 @@ def test_an_allowed_address_is_a_global_one(address):
 def test_a_name_has_at_most_253_characters():
     assert is_public_name(".".join(["a" * 61] * 4) + ".com")
     assert not is_public_name(".".join(["a" * 62] * 4) + ".com")
+
+
+@pytest.mark.parametrize(
+    ("text", "exceptions", "expected"),
+    [
+        ("svc.test", (), False),
+        ("fe80::1%eth0", (ip_network("fe80::/10"),), False),
+        ("10.1.2.3", (), False),
+        ("10.1.2.3", (ip_network("10.1.0.0/16"),), True),
+        ("::ffff:10.1.2.3", (ip_network("10.1.0.0/16"),), True),
+    ],
+)
+def test_an_exception_opens_its_network_and_no_text_that_is_no_plain_address(
+    text, exceptions, expected
+):
+    assert is_allowed(text, exceptions) is expected

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Annotated
 
+import attrs
 import pytest
 from attrs import field, frozen
 
@@ -72,6 +73,17 @@ def test_the_place_is_no_part_of_the_type() -> None:
     assert (limit.place, limit.doc, limit.id_of) == ("query", "Rows.", None)
     with pytest.raises(ValueError, match="must be at least 1"):
         limit.read("0")
+
+
+def test_an_input_that_no_class_declares_is_described_by_its_annotation_alone() -> None:
+    @frozen
+    class Request:
+        limit: Annotated[int, QUERY]
+        """Rows of a page."""
+
+    (limit,) = inputs_of(Request)
+    flag = attrs.evolve(limit, annotation=Annotated[int, Doc("Rows.")], declaration=None)
+    assert (limit.doc, flag.doc) == ("Rows of a page.", "Rows.")
 
 
 @pytest.mark.parametrize(

@@ -185,3 +185,16 @@ def test_a_browser_is_opened_at_a_terminal_alone(report_id: str, cwd: Path) -> N
         assert process.wait(60) == 0
     assert output.splitlines()[0].decode() == (cwd / "opened").read_text()
     assert b"It opens the report until " in output
+
+
+def test_a_report_of_a_period_tells_of_that_period(svc: Svc, profile: str) -> None:
+    period = ("--start", "2026-05-01T00:00:00Z", "--end", "2026-05-04T00:00:00Z")
+    first = svc("reports", "generate", profile, *period, "--json")
+    assert first.json["period"] == {"start": "2026-05-01T00:00:00Z", "end": "2026-05-04T00:00:00Z"}
+    assert svc("reports", "generate", profile, *period, "--json").json["isNew"] is False
+    page = svc("reports", "show", first.json["id"], "--include", "sources", "--json").json
+    dates = [source["publishedAt"] for source in page["sources"]]
+    assert dates
+    assert all("2026-05-01" <= date <= "2026-05-04" for date in dates)
+    backwards = svc("reports", "generate", profile, "--start", period[3], "--end", period[1])
+    assert (backwards.code, backwards.err.startswith("svc: --start: ")) == (1, True)
