@@ -18,6 +18,10 @@ EXAMPLES = 100
 CASES_MIN = 2_000
 
 CONFIG = """
+# Who has a key pays nothing, so that no payment beside one is read.
+[parameters]
+"header.PAYMENT-SIGNATURE" = "e30="
+
 [checks.positive_data_acceptance]
 # A sound request may still meet a row that is not there, another version of it, or a used key;
 # and an address may send it on.
