@@ -6,7 +6,13 @@ CISA has published truncated files, so the count in the file must be that of its
 import re
 from typing import Any
 
-from svc_core.formats.cyber.cve_fields import cve_id, cve_record, reference_links, weaknesses
+from svc_core.formats.cyber.cve_fields import (
+    cve_id,
+    cve_record,
+    products,
+    reference_links,
+    weaknesses,
+)
 from svc_core.formats.cyber.cve_members import CveMembers
 from svc_core.formats.model import Contents, Metadata, Origin, Record
 from svc_core.formats.reading.document_body import Body
@@ -34,7 +40,11 @@ def _record(entry: dict[str, Any]) -> Record:
     cve, added_on = cve_id(entry["cveID"]), entry["dateAdded"]
     links = [{"url": address} for address in _LINKS.findall(entry.get("notes") or "")]
     words = {name: text_member(entry.get(column)) for name, column in _WORDS.items()}
+    product = (words["vendorProject"], words["product"], None, [])
     members: CveMembers = {
+        "title": words["name"],
+        "description": words["shortDescription"],
+        "affected": products([product] if any(product) else []),
         "kev": {"dateAdded": day(added_on), "dueDate": day(entry.get("dueDate")), **words},
         "weaknesses": weaknesses([entry.get("cwes")]),
         "references": reference_links([links]),

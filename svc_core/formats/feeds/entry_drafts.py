@@ -4,10 +4,14 @@ Rule 1: every format fills an `EntryDraft`; cleaning, bounds, identity and dupli
         here alone.
 Rule 2: the natural key of an entry is its permalink in every format, else its guid, else a hash of
         its text.
-Rule 3: an entry without title, text and link is rejected. Of several entries with one natural key
+Rule 3: a feed whose `related` links lead to its own site names the pages of its entries by them, as
+        link-blogs do, whose `alternate` is what they tell of. RFC 4287 (4.2.7.2) has it the other
+        way round, so a feed where an own `alternate` stands beside a foreign `related` is read so.
+Rule 4: an entry without title, text and link is rejected. Of several entries with one natural key
         the newest stays, the first without dates, and the others are counted.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from hashlib import sha256
@@ -61,6 +65,8 @@ class EntryDraft:
     link: str = ""
     other_links: tuple[str, ...] = ()
     """Links that may be the entry's own page when `link` leads to another site."""
+    related_links: tuple[str, ...] = ()
+    """Those of them that may be its own page even when `link` leads to its own site (Rule 3)."""
     published_at: datetime | None = None
     updated_at: datetime | None = None
     """Both dates keep the zone in which they are written, or none."""
@@ -180,6 +186,7 @@ def batch(
 def _outcomes(
     drafts: Sequence[EntryDraft | RejectedEntry], channel: Channel
 ) -> Iterator[FeedItem | RejectedEntry]:
+    drafts = _with_own_pages(drafts, channel)
     entries = [draft for draft in drafts if isinstance(draft, EntryDraft)]
     common = common_zone(date for row in entries for date in (row.published_at, row.updated_at))
     zone = channel.zone or common or channel.country_zone or UTC
@@ -190,6 +197,32 @@ def _outcomes(
             yield finish(draft if is_own else evolve(draft, is_linked_alone=False), channel, zone)
         else:
             yield draft
+
+
+def _with_own_pages(
+    drafts: Sequence[EntryDraft | RejectedEntry], channel: Channel
+) -> list[EntryDraft | RejectedEntry]:
+    """The drafts, each linked to its own page where a related link names that (Rule 3)."""
+    home = channel.home_url
+    entries = [draft for draft in drafts if isinstance(draft, EntryDraft)]
+    owners = Counter(
+        link for draft in entries for link in {*(draft.related_links or (draft.link,))}
+    )
+    own_links = {
+        draft: [link for link in draft.related_links if same_site(channel.resolve(link), home)]
+        for draft in entries
+        if draft.related_links
+    }
+    pages = {
+        draft: evolve(draft, link=links[0])
+        for draft, links in own_links.items()
+        if len(links) == 1 and owners[links[0]] == 1 and draft.guid != draft.link
+    }
+    is_by_letter = any(
+        same_site(channel.resolve(draft.link), home) and not links
+        for draft, links in own_links.items()
+    )
+    return [draft if is_by_letter else pages.get(draft, draft) for draft in drafts]
 
 
 def _shared_links(drafts: Sequence[EntryDraft]) -> set[str]:

@@ -189,6 +189,7 @@ def _draft(entry: Fields, kind: FeedFormat) -> EntryDraft:
         content=_content(entry),
         link=link,
         other_links=(*related_links, *_web_links(string(entry, "id"))),
+        related_links=related_links,
         # RSS has no date of change: dc:date is the publication (Dublin Core: "an event in the
         # lifecycle"), while Atom tells the two apart (RFC 4287, 4.2.9 and 4.2.15).
         published_at=published_at if kind == "atom" else published_at or updated_at,
@@ -218,11 +219,11 @@ def _content(entry: Fields) -> Markup:
     return Markup()
 
 
-def _links(entry: Fields) -> tuple[str, list[str]]:
+def _links(entry: Fields) -> tuple[str, tuple[str, ...]]:
     """The link of an entry, and related links that may be its own page instead."""
     original = string(entry, "feedburner_origlink")
     by_rel = [(string(link, "rel"), string(link, "href")) for link in _mappings(entry, "links")]
-    related_links = [href for rel, href in by_rel if rel == "related" and href]
+    related_links = tuple(href for rel, href in by_rel if rel == "related" and href)
     alternate = next((href for rel, href in by_rel if rel == "alternate" and href), "")
     link = original or _own_link(entry) or alternate
     # An empty link, resolved, is the base that it was resolved against.

@@ -1,6 +1,8 @@
 """Parses natural events of NASA's EONET: events with positions, or one feature per position.
 
-An event without `closed` is open. Its measurement is the last one of its positions.
+An event without `closed` is open. Its measurement is the last one of its positions. Of severe
+storms those are tropical cyclones that a centre which warns of nothing else reports, or whose title
+begins with a class of such storms (WMO, Global Guide to Tropical Cyclone Forecasting).
 """
 
 import re
@@ -38,6 +40,7 @@ from svc_core.formats.reading.values import (
 _USGS = re.compile(r"//earthquake\.usgs\.gov/earthquakes/eventpage/(\w+)")
 _GDACS = re.compile(r"//(?:www\.)?gdacs\.org/.*[?&]eventtype=(\w+)")
 _GDACS_ID = re.compile(r"[?&]eventid=(\d+)")
+_CLASS_WORDS = 3  # of the longest class of storms in `event_types.tsv`
 
 
 def _recognise(body: Body) -> bool:
@@ -90,9 +93,7 @@ def _record(event: dict[str, Any]) -> Record:
     last = track[-1] if track else {"at": None, "geometry": None}
     measures = [position["measurement"] for position in track if position["measurement"]]
     closed_at = moment(event.get("closed"))
-    kinds = event_kind(
-        "eonet", *(category["id"] for category in optional_list(event["categories"]))
-    )
+    kinds = _kinds(event)
     return event_record(
         "eonet",
         text_member(event["id"]),
@@ -115,6 +116,19 @@ def _record(event: dict[str, Any]) -> Record:
         stamp=max(filter(None, (closed_at, moment(last["at"]))), default=None),
         raw=event,
     )
+
+
+def _kinds(event: dict[str, Any]) -> dict[str, str]:
+    kinds = event_kind(
+        "eonet", *(category["id"] for category in optional_list(event["categories"]))
+    )
+    words = (text_member(event.get("title")) or "").split()
+    classes = [" ".join(words[:count]) for count in range(1, _CLASS_WORDS + 1)]
+    for source in objects(event.get("sources")):
+        alert = _GDACS.search(str(source.get("url")))
+        classes += [str(source.get("id")), alert[1] if alert else ""]
+    storm_kinds = event_kind(f"eonet {kinds['type']}", *classes)
+    return kinds if storm_kinds["type"] == "other" else storm_kinds
 
 
 def _sources(event: dict[str, Any]) -> Iterator[dict[str, Any]]:

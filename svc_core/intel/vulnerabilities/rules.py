@@ -2,6 +2,7 @@
 
 Rule 1: lists are united over all sources, each item once: a score by provider, role and version, a
         weakness, an address, a vendor's product. Of equal items the strongest source's counts.
+        What KEV calls the product counts where no other source names one: it is the same again.
 Rule 2: the preferred score is the assigner's, else the NVD's own, else another's.
 Rule 3: a small move of an EPSS score is stored and shown, without a change record.
 """
@@ -161,7 +162,9 @@ def _references(claims: Sequence[Contribution]) -> list[LinkMembers]:
 def _products(claims: Sequence[Contribution]) -> list[ProductMembers]:
     """The affected products, each once, with the CPE names and versions of all sources."""
     products: dict[tuple[str, str], ProductMembers] = {}
-    for product in chain.from_iterable(_said(c).get("affected") or () for c in claims):
+    naming_claims = [claim for claim in claims if _said(claim).get("affected")]
+    full_claims = [claim for claim in naming_claims if claim.format != "kev"] or naming_claims
+    for product in chain.from_iterable(_said(claim)["affected"] or () for claim in full_claims):
         name = (folded_product(product["vendor"] or ""), folded_product(product["product"] or ""))
         products[name] = _product_union(products[name], product) if name in products else product
     return list(products.values())

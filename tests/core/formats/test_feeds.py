@@ -415,3 +415,45 @@ def test_one_real_feed_in_two_formats_has_the_same_items(
         left, right = (parse_feed(documents[name].read_bytes()).items for name in (item, second))
         assert [item.natural_key for item in left] == [item.natural_key for item in right]
         assert [item.published_at for item in left] == [item.published_at for item in right]
+
+
+# -- a link-blog in two formats ----------------------------------------------------------------
+
+BLOG, ELSEWHERE = "https://blog.example", "https://news.example"
+SUBJECTS = st.sampled_from([f"{ELSEWHERE}/{n}" for n in "ab"] + [f"{BLOG}/{n}" for n in "01ab"])
+
+
+@given(st.lists(st.none() | SUBJECTS, max_size=6), st.booleans())
+def test_a_blog_has_the_same_items_in_whatever_format_it_comes(
+    subjects: list[str | None], is_link_blog: bool
+) -> None:
+    """A post tells of itself or of a page, which may be its own site's or that of other posts."""
+    # By the letter of RFC 4287 a feed names its posts by `alternate`; one post shows it.
+    subjects = subjects if is_link_blog else [f"{ELSEWHERE}/c", *subjects]
+    pages = [f"{BLOG}/{number}" for number in range(len(subjects))]
+    items, entries = [], [f'<link href="{BLOG}/"/>']
+    for page, subject in zip(pages, subjects, strict=True):
+        items.append({"id": page, "url": page, "external_url": subject, "title": page})
+        own, second = (subject, page) if is_link_blog else (page, subject)
+        links = f'<link href="{own}"/><link rel="related" href="{second}"/>'
+        links = links if subject else f'<link href="{page}"/>'
+        entries.append(f"<entry><id>tag:{page}</id><title>{page}</title>{links}</entry>")
+    left = parse_feed(json_feed(*items, home_page_url=f"{BLOG}/"))
+    right = parse_feed(atom("".join(entries)))
+    assert [item.natural_key for item in left.items] == pages
+    assert [(item.natural_key, item.url) for item in right.items] == [(p, p) for p in pages]
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        '<id>https://blog.example/1</id><link rel="related" href="https://blog.example/9"/>',
+        '<id>tag:1</id><link rel="related" href="/8"/><link rel="related" href="/9"/>',
+        '<id>tag:1</id><link rel="related" href="https://blog.example/2"/>',
+    ],
+)
+def test_a_related_link_that_another_mark_contradicts_is_no_page(links: str) -> None:
+    second = '<entry><id>tag:2</id><link href="https://blog.example/2"/></entry>'
+    entry = f'<entry>{links}<link href="https://blog.example/1"/></entry>'
+    feed = parse_feed(atom(f'<link href="https://blog.example/"/>{entry}{second}'))
+    assert [item.url for item in feed.items] == ["https://blog.example/1", "https://blog.example/2"]

@@ -28,6 +28,47 @@ CASES = [
 ]
 
 
+STORMS = {
+    ("Storm", "severeStorms", "", ""): "storm",
+    ("Severe storms in Oklahoma", "severeStorms", "PDC", "https://pdc.example/1"): "storm",
+    ("After Hurricane Ada", "severeStorms", "PDC", ""): "storm",
+    ("Ada", "severeStorms", "JTWC", "https://jtwc.example/ep05.tcw"): "tropicalCyclone",
+    ("Ada", "severeStorms", "NOAA_NHC", ""): "tropicalCyclone",
+    ("Ada", 10, "GDACS", "https://www.gdacs.org/report.aspx?eventtype=TC&eventid=1"):
+        "tropicalCyclone",
+    ("Hurricane Ada", "severeStorms", "PDC", ""): "tropicalCyclone",
+    ("Typhoon 18W", "severeStorms", "PDC", ""): "tropicalCyclone",
+    ("Severe Tropical Storm Ada", "severeStorms", "PDC", ""): "tropicalCyclone",
+    ("tropical depression 7", "severeStorms", "PDC", ""): "tropicalCyclone",
+    ("Cyclone Ada", "severeStorms", "PDC", ""): "tropicalCyclone",
+    # What a storm does is not a storm.
+    ("Hurricane Ada", "floods", "NOAA_NHC", ""): "flood",
+    ("Hurricane Creek", "wildfires", "IRWIN", ""): "wildfire",
+    ("Ada", "unheardOf", "JTWC", ""): "other",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["event", "feature"])
+@pytest.mark.parametrize(("event", "kind"), STORMS.items())
+def test_a_storm_is_a_tropical_cyclone_where_its_source_or_title_says_so(
+    event: tuple[Any, ...], kind: str, form: str
+) -> None:
+    title, category, source, url = event
+    spot = {"type": "Point", "coordinates": [5.0, 2.0]}
+    members: dict[str, Any] = {
+        "id": "EONET_1", "title": title, "categories": [{"id": category}],
+        "sources": [{"id": source, "url": url}] if source else [],
+    }  # fmt: skip
+    features = [{"type": "Feature", "properties": members, "geometry": spot}]
+    forms: dict[str, dict[str, Any]] = {
+        "event": {"events": [members | {"geometry": [spot | {"date": "2026-01-02T06:00:00Z"}]}]},
+        "feature": {"type": "FeatureCollection", "features": features},
+    }
+    body = Body(json.dumps(forms[form]).encode())
+    (record,) = read_document(body, FORMATS["eonet"], Origin()).records
+    assert record.members["type"] == kind
+
+
 # -- made-up documents -------------------------------------------------------------------------
 
 

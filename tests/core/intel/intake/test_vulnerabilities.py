@@ -130,6 +130,26 @@ def test_whoever_is_read_first_the_row_is_the_same(house: Any, order: tuple[str,
     assert {source.provider for source in row.sources} == {"cve", "nvd", "cisa-kev", "first-epss"}
 
 
+OTHERS = {
+    "record": (record(CVE, title="It swings", affected=[product("Harbour Works", "Crane 2")]),
+               "It swings", "Crane 2"),
+    "nvd": (nvd(CVE), "Harbour Crane CVE-2024-0001", "Crane"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("names", [("kev",), ("kev", "nvd"), ("nvd", "kev"), ("record", "kev")])
+def test_what_only_the_catalogue_tells_is_in_the_row(house: Any, names: tuple[str, ...]) -> None:
+    """Its words fill what no other source says, and stand beside nobody's."""
+    _, title, name = OTHERS.get(names[0], OTHERS["nvd"])
+    for name_ in names:
+        take(house, name_, kev("2024-03-01", CVE) if name_ == "kev" else OTHERS[name_][0])
+    row = only(house)
+    assert row.title == title
+    assert row.description == ("As the NVD tells it." if "nvd" in names else "It swings.")
+    assert [item.product for item in row.affected] == [name]
+    assert row.affected[0].vendor == ("Harbour Works" if "record" in names else "Harbour")
+
+
 def test_what_is_rejected_keeps_its_row(house: Any) -> None:
     take(house, "record", record(CVE, metrics=[cvss(5.0)]))
     description = [{"lang": "en", "value": "Never was."}]
@@ -160,8 +180,8 @@ def test_two_releases_give_the_additions_the_updates_and_what_is_cleared(house: 
     assert sorted(changes(house)[before:]) == [
         ("created", ()),
         ("deleted", ()),
+        ("updated", ("affected", "kev", "sources", "title", "weaknesses")),
         ("updated", ("kev",)),
-        ("updated", ("kev", "sources", "weaknesses")),
     ]
 
 
