@@ -1,12 +1,14 @@
 """Parses countries: facts of mledoze/countries and REST Countries 3.1, outlines as GeoJSON.
 
-Both give the centre as latitude and longitude. Of an outline only the bounding box is kept.
+Natural Earth's features have facts and outlines. The first two give the centre as latitude and
+longitude. Of an outline only the bounding box is kept.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from svc_core.formats.model import Contents, Origin, Record, RecordRefused
+from svc_core.formats.places.natural_earth import is_land, land_code, land_members, lands
 from svc_core.formats.places.outlines import box
 from svc_core.formats.reading.codes import calling_codes, currencies, language_code
 from svc_core.formats.reading.document_body import Body
@@ -44,13 +46,20 @@ def _properties(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _recognise(body: Body) -> bool:
-    return "cca2" in _properties(_items(body.json)[0])
+    first = _items(body.json)[0]
+    return "cca2" in _properties(first) or is_land(first)
 
 
 def _parse(body: Body, _: Origin) -> Contents:
-    yield from record_list(
-        _items(body.whole_json()), _country, lambda item: _properties(item)["cca2"]
-    )
+    items = _items(body.whole_json())
+    if "cca2" in _properties(items[0]):
+        yield from record_list(items, _country, lambda item: _properties(item)["cca2"])
+    else:
+        yield from record_list(lands(items), _land, lambda item: item["properties"])
+
+
+def _land(feature: Mapping[str, Any]) -> Record:
+    return country_record(land_code(feature), land_members(feature))
 
 
 def country_record(code: object, members: Mapping[str, Any], provider_id: object = None) -> Record:

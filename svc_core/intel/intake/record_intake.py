@@ -72,7 +72,7 @@ def record_reading(
         "url": record.url,
         "recordId": record.record_id,
         "publishedAt": rfc3339(record.published_at),
-        "license": format_.license,
+        "license": format_.license if provider in {of_source, "feed"} else None,
     }
     members = {"provider": provider, **record.members}
     head: dict[str, Any] = {

@@ -1,5 +1,6 @@
 """Places have one id, whoever names them."""
 
+import json
 import os
 import zlib
 from collections import Counter
@@ -163,3 +164,80 @@ def _records(path: Path) -> list[tuple[str, Record]]:
 
 
 assert set(NAMING) <= set(FORMATS)
+
+
+# -- countries of Natural Earth ----------------------------------------------------------------
+
+SQUARE = {"type": "Polygon", "coordinates": [[[0, 0], [4, 0], [4, 2], [0, 0]]]}
+
+
+def land(*, shape: Any = SQUARE, **properties: Any) -> dict[str, Any]:
+    return {"type": "Feature", "properties": properties, "geometry": shape}
+
+
+def lands(*features: Any) -> dict[str, Record]:
+    body = Body(json.dumps({"type": "FeatureCollection", "features": features}).encode())
+    assert recognise_format(body).id == "countries"
+    return {r.key: r for r in read_document(body, FORMATS["countries"], Origin()).records}
+
+
+FRANCE = {"ISO_A2": "-99", "ISO_A3": "-99", "ADM0_A3": "FRA", "NAME_LONG": "France"}
+
+
+@pytest.mark.parametrize(
+    ("properties", "code"),
+    [
+        (FRANCE | {"ISO_A2_EH": "FR", "ISO_A3_EH": "FRA"}, "FR"),
+        (FRANCE | {"ISO_A3_EH": "FRA"}, "FR"),
+        ({name.lower(): value for name, value in FRANCE.items()} | {"iso_a3_eh": "FRA"}, "FR"),
+        ({"ADMIN": "Taiwan", "ISO_A2": "CN-TW", "ISO_A2_EH": "TW"}, "TW"),
+        ({"ADMIN": "Norway", "ISO_A2": "NO", "ISO_A3": "NOR"}, "NO"),
+        ({"name": "Norway", "ISO3166-1-Alpha-2": "NO", "ISO3166-1-Alpha-3": "NOR"}, "NO"),
+        ({"NAME": "Kosovo", "ISO_A2": "-99", "ADM0_A3": "KOS"}, "XK"),
+        ({"NAME": "N. Cyprus", "ISO_A2": "-99", "ADM0_A3": "CYN"}, None),
+    ],
+)
+def test_a_country_of_natural_earth_has_the_code_of_iso(
+    properties: dict[str, Any], code: str | None
+) -> None:
+    assert list(lands(land(**properties))) == ([code] if code else [])
+
+
+def test_a_country_of_natural_earth_has_its_facts_and_its_box() -> None:
+    record = lands(
+        land(
+            **FRANCE, ISO_A2_EH="FR", ISO_A3_EH="FRA", ISO_N3="-99", ISO_N3_EH="250", POP_EST=6e7,
+            FORMAL_EN="French Republic", REGION_UN="Europe", SUBREGION="Western Europe",
+        )
+    )["FR"]  # fmt: skip
+    members = dict(record.members)
+    assert members.pop("population")["value"] == 60_000_000
+    assert members == {
+        "countryCode": "FR", "provider": "natural-earth", "alpha3": "FRA", "numeric": "250",
+        "name": "France", "officialName": "French Republic", "region": "Europe",
+        "subregion": "Western Europe", "bbox": [0, 0, 4, 2],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_an_island_of_a_country_is_not_the_country(step: int) -> None:
+    island = land(NAME="Isle", ADM0_A3="CLP", ISO_A2="FR")
+    features = [land(**FRANCE, ISO_A2_EH="FR"), island][::step]
+    assert lands(*features)["FR"].members["name"] == "France"
+    # A feature that cannot be read leaves the others.
+    assert list(lands(features[0], None, *features[1:])) == ["FR"]
+
+
+@pytest.mark.parametrize(
+    "feature",
+    [
+        land(NAME="Paris", ISO_A2="FR", ADM0_A3="FRA", shape=at(2.35, 48.85)),
+        land(name="Provence", iso_a2="FR", adm0_a3="FRA", adm1_code="FRA-1"),
+        land(name="Park"),
+        land(ISO_A2="FR"),
+        land(),
+    ],
+)
+def test_other_features_are_no_countries(feature: dict[str, Any]) -> None:
+    with pytest.raises(DocumentRefused):
+        recognise_format(Body(json.dumps({"features": [feature]}).encode()))
