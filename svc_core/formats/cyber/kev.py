@@ -40,11 +40,11 @@ def _record(entry: dict[str, Any]) -> Record:
     cve, added_on = cve_id(entry["cveID"]), entry["dateAdded"]
     links = [{"url": address} for address in _LINKS.findall(entry.get("notes") or "")]
     words = {name: text_member(entry.get(column)) for name, column in _WORDS.items()}
-    product = (words["vendorProject"], words["product"], None, [])
+    names = (words["vendorProject"], words["product"])
     members: CveMembers = {
         "title": words["name"],
         "description": words["shortDescription"],
-        "affected": products([product] if any(product) else []),
+        "affected": products([(*names, None, [])] if any(names) else []),
         "kev": {"dateAdded": day(added_on), "dueDate": day(entry.get("dueDate")), **words},
         "weaknesses": weaknesses([entry.get("cwes")]),
         "references": reference_links([links]),

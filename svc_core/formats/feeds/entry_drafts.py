@@ -203,26 +203,24 @@ def _with_own_pages(
     drafts: Sequence[EntryDraft | RejectedEntry], channel: Channel
 ) -> list[EntryDraft | RejectedEntry]:
     """The drafts, each linked to its own page where a related link names that (Rule 3)."""
-    home = channel.home_url
     entries = [draft for draft in drafts if isinstance(draft, EntryDraft)]
-    owners = Counter(
-        link for draft in entries for link in {*(draft.related_links or (draft.link,))}
-    )
-    own_links = {
-        draft: [link for link in draft.related_links if same_site(channel.resolve(link), home)]
-        for draft in entries
-        if draft.related_links
-    }
-    pages = {
-        draft: evolve(draft, link=links[0])
-        for draft, links in own_links.items()
-        if len(links) == 1 and owners[links[0]] == 1 and draft.guid != draft.link
-    }
+    owners = Counter(link for row in entries for link in {*(row.related_links or (row.link,))})
+
+    def own_links(*links: str) -> list[str]:
+        return [link for link in links if same_site(channel.resolve(link), channel.home_url)]
+
+    def with_page(draft: EntryDraft | RejectedEntry) -> EntryDraft | RejectedEntry:
+        if not isinstance(draft, EntryDraft):
+            return draft
+        links = own_links(*draft.related_links)
+        is_page = len(links) == 1 and owners[links[0]] == 1 and draft.guid != draft.link
+        return evolve(draft, link=links[0]) if is_page else draft
+
     is_by_letter = any(
-        same_site(channel.resolve(draft.link), home) and not links
-        for draft, links in own_links.items()
+        row.related_links and own_links(row.link) and not own_links(*row.related_links)
+        for row in entries
     )
-    return [draft if is_by_letter else pages.get(draft, draft) for draft in drafts]
+    return [*drafts] if is_by_letter else [*map(with_page, drafts)]
 
 
 def _shared_links(drafts: Sequence[EntryDraft]) -> set[str]:
