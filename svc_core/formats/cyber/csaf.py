@@ -17,7 +17,15 @@ from svc_core.formats.cyber.cve_members import CveMembers, ScoreMembers
 from svc_core.formats.model import Contents, Metadata, Origin
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.values import moment, objects, record_list, text_member, web_url
+from svc_core.formats.reading.values import (
+    TextReader,
+    markdown_member,
+    moment,
+    objects,
+    record_list,
+    text_member,
+    web_url,
+)
 
 
 def _parse(body: Body, _: Origin) -> Contents:
@@ -36,7 +44,9 @@ def _parse(body: Body, _: Origin) -> Contents:
         "published_at": moment(tracking.get("initial_release_date")),
     }
     products = products_by_id(advisory.get("product_tree") or {})
-    make_members = partial(_members, products, publisher)
+    # GitHub-flavoured Markdown since 2.1; 2.0 says nothing of a language.
+    read_text = text_member if document["csaf_version"] == "2.0" else markdown_member
+    make_members = partial(_members, products, publisher, read_text)
     yield from record_list(
         advisory.get("vulnerabilities") or (),
         lambda item: cve_record(cve_id(item.get("cve")), make_members(item), **of_advisory),
@@ -45,7 +55,10 @@ def _parse(body: Body, _: Origin) -> Contents:
 
 
 def _members(
-    tree: Mapping[Any, Product], publisher: dict[str, Any], item: dict[str, Any]
+    tree: Mapping[Any, Product],
+    publisher: dict[str, Any],
+    read_text: TextReader,
+    item: dict[str, Any],
 ) -> CveMembers:
     title = text_member(item.get("title"), 500)
     notes = {note.get("category"): note.get("text") for note in objects(item.get("notes"))}
@@ -53,7 +66,7 @@ def _members(
     role = "primary" if publisher.get("category") == "vendor" else "secondary"
     return {
         "title": None if title == item["cve"] else title,
-        "description": text_member(notes.get("description") or notes.get("summary")),
+        "description": read_text(notes.get("description") or notes.get("summary")),
         "scores": _scores(item, text_member(publisher.get("name"), 200), role),
         "weaknesses": weaknesses(
             [cwes and [{"cweId": cwe["id"], "value": cwe.get("name")} for cwe in cwes]]

@@ -11,18 +11,25 @@ from svc_core.formats.cyber.stix_objects import object_records, successors
 from svc_core.formats.model import Contents, Metadata, Origin
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import MEBI, make_format
-from svc_core.formats.reading.values import moment, objects, record_list, text_member
+from svc_core.formats.reading.values import (
+    TextReader,
+    markdown_member,
+    moment,
+    objects,
+    record_list,
+    text_member,
+)
 
 _OWN_BY = "identity--c78cb6e5-0c4b-4611-8297-d1b8b55e40b5"  # The MITRE Corporation, of ATT&CK
 
 
-def _parse(body: Body, _: Origin) -> Contents:
+def _parse(read_text: TextReader, body: Body, _: Origin) -> Contents:
     items = body.whole_json().get("objects") or ()
     bundle_objects = objects(items)
     whole = next((item for item in bundle_objects if item.get("type") == "x-mitre-collection"), {})
     yield Metadata(moment(whole.get("modified")), text_member(whole.get("name"), 300))
     keys = {item["id"]: key_of(item) for item in bundle_objects if isinstance(item.get("id"), str)}
-    make = partial(object_records, keys, successors(bundle_objects, keys))
+    make = partial(object_records, keys, successors(bundle_objects, keys), read_text)
     yield from record_list(items, make, lambda item: item["id"])
 
 
@@ -48,13 +55,13 @@ def _is_own(item: Object) -> bool:
 ATTACK = make_format(
     "attack",
     lambda body: _is_bundle(body) and _is_attack(body),
-    _parse,
+    partial(_parse, markdown_member),
     bytes_max=128 * MEBI,  # Enterprise has 50 MB
 )
 
 STIX = make_format(
     "stix",
     lambda body: _is_bundle(body) and not _is_attack(body),
-    _parse,
+    partial(_parse, text_member),
     options={"provider": "who publishes it, by the name that rows are to tell"},
 )

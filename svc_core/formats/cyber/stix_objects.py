@@ -8,8 +8,10 @@ from svc_core.formats.cyber.cve_members import CveMembers
 from svc_core.formats.cyber.stix_keys import TYPES, Object, external_references, key_of, outer_key
 from svc_core.formats.model import Members, Record
 from svc_core.formats.reading.entity_keys import entity
+from svc_core.formats.reading.markup_text import clip
 from svc_core.formats.reading.relation_records import evidence_links, relation_record
 from svc_core.formats.reading.values import (
+    TextReader,
     day,
     designator,
     moment,
@@ -34,24 +36,31 @@ def successors(
 
 
 def object_records(
-    keys: Mapping[str, str | None], new_keys: Mapping[str, str | None], item: Object
+    keys: Mapping[str, str | None],
+    new_keys: Mapping[str, str | None],
+    read_text: TextReader,
+    item: Object,
 ) -> Iterator[Record]:
     """The records of an object; none for types that become no row.
 
     `keys` are those of the objects of its bundle, `new_keys` those of their replacements.
+    `read_text` reads descriptions: ATT&CK writes Markdown, STIX itself (2.1, 3.2) plain text.
     """
-    if item["type"] == "relationship":
+    kind, words = item["type"], read_text(item.get("description"))
+    if kind == "relationship":
         refs = (item["source_ref"], item["target_ref"])
         ends = [key for ref in refs if (key := keys.get(ref, outer_key(ref)))]
         if len(ends) == len(refs):
-            yield relation_record(item["relationship_type"], ends, _tie(item), **_source(item))
+            yield relation_record(
+                item["relationship_type"], ends, _tie(item, words), **_source(item)
+            )
     elif (key := key_of(item)) is not None:
         is_cve = CVE_ID.fullmatch(key)
         successor = new_keys.get(item["id"])
-        yield _vulnerability(item, key) if is_cve else _entity(item, key, successor)
+        yield _vulnerability(item, key, words) if is_cve else _entity(item, key, words, successor)
 
 
-def _entity(item: Object, key: str, successor: str | None) -> Record:
+def _entity(item: Object, key: str, words: str | None, successor: str | None) -> Record:
     kind, own = item["type"], f"stix:{item['id']}"
     scheme, _, value = key.partition(":")
     label = item.get("name") or item.get("pattern") or (value if kind == "location" else None)
@@ -61,7 +70,7 @@ def _entity(item: Object, key: str, successor: str | None) -> Record:
         "type": IDENTITIES.get(item.get("identity_class", ""), TYPES[kind]),
         "name": name,
         "aliases": aliases if aliases is None else [a for a in strings(aliases) if a != name],
-        "description": text_member(item.get("description")),
+        "description": words,
         "revoked": item.get("revoked") is True,
         "deprecated": item.get("x_mitre_deprecated") is True,
     }
@@ -90,14 +99,14 @@ def _facet(item: Object, attack: str | None) -> Members:
     }
 
 
-def _vulnerability(item: Object, cve: str) -> Record:
-    own, words = f"stix:{item['id']}", text_member(item.get("description"))
+def _vulnerability(item: Object, cve: str, words: str | None) -> Record:
+    own = f"stix:{item['id']}"
     designators = [designator("cve", cve), designator("stix", item["id"])]
     members: CveMembers = {"description": words, "designators": designators}
     return cve_record(cve, members, **_source(item), other_keys=(own,))
 
 
-def _tie(item: Object) -> Members:
+def _tie(item: Object, words: str | None) -> Members:
     confidence = number(item.get("confidence"))  # STIX 2.1, 3.2: 0 to 100
     is_revoked = item.get("revoked") is True or item.get("x_mitre_deprecated") is True
     return {
@@ -105,7 +114,7 @@ def _tie(item: Object) -> Members:
         "validFrom": rfc3339(moment(item.get("start_time"))),
         "validTo": rfc3339(moment(item.get("stop_time"))),
         "attributes": {
-            "description": text_member(item.get("description"), 2_000),
+            "description": words and clip(words, 2_000),
             "revoked": is_revoked,
         },
         "evidence": evidence_links(reference.get("url") for reference in external_references(item)),

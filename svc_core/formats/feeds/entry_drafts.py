@@ -12,8 +12,9 @@ Rule 4: an entry without title, text and link is rejected. Of several entries wi
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from hashlib import sha256
 from typing import Any, TypeAlias
 
@@ -28,7 +29,7 @@ from svc_core.formats.reading.markup_text import (
     clip,
     fold_lines,
     fold_space,
-    literal,
+    paragraphs,
     plain_text,
     repair_encoding,
 )
@@ -43,15 +44,22 @@ _SAMPLE_CHARS_MAX = 200
 
 @frozen
 class Markup:
-    """A text as published: HTML, or declared as plain text."""
+    """A text as published, and the reader of the language that its format says it is in."""
 
     source: str = ""
-    is_html: bool = True
+    read: Callable[[str], str] = plain_text
 
     def text(self, chars_max: int) -> str:
         """The plain text of at most `chars_max` characters of the source."""
-        source = self.source[:chars_max]
-        return repair_encoding(plain_text(source) if self.is_html else literal(source))
+        return repair_encoding(self.read(self.source[:chars_max]))
+
+    def line(self, limits: FeedLimits) -> str:
+        """The plain text on one line, no longer than a name is."""
+        return clip(fold_space(self.text(limits.markup_chars)), limits.name_chars)
+
+
+PLAIN = partial(Markup, read=paragraphs)
+"""A text that its format declares plain, whatever characters are in it."""
 
 
 @frozen
@@ -71,8 +79,8 @@ class EntryDraft:
     updated_at: datetime | None = None
     """Both dates keep the zone in which they are written, or none."""
     language: str = ""
-    authors: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
+    authors: tuple[Markup, ...] = ()
+    categories: tuple[Markup, ...] = ()
     image: str = ""
     is_linked_alone: bool = True
     """Whether no other entry has its link: a shared link is the permalink of none."""
@@ -157,11 +165,9 @@ def finish(draft: EntryDraft, channel: Channel, zone: tzinfo = UTC) -> FeedItem 
     )
 
 
-def plain_names(raw: Iterable[str], limits: FeedLimits) -> tuple[str, ...]:
+def plain_names(names: Iterable[Markup], limits: FeedLimits) -> tuple[str, ...]:
     """Names as plain text, each once, in order, within the limits."""
-    texts = (
-        clip(fold_space(plain_text(name[: limits.markup_chars])), limits.name_chars) for name in raw
-    )
+    texts = (name.line(limits) for name in names)
     return tuple(dict.fromkeys(filter(None, texts)))[: limits.names]
 
 

@@ -13,6 +13,7 @@ from attrs import evolve
 from svc_core.formats.feeds.census import too_many_items
 from svc_core.formats.feeds.entry_drafts import (
     NOT_AN_OBJECT,
+    PLAIN,
     Channel,
     EntryDraft,
     Fields,
@@ -26,9 +27,11 @@ from svc_core.formats.feeds.model import FeedFormat, ParsedFeed
 from svc_core.formats.model import DocumentRefused
 from svc_core.formats.reading.dates import parse_date
 from svc_core.formats.reading.languages import language_tag
-from svc_core.formats.reading.markup_text import clip, fold_space, plain_text
+from svc_core.formats.reading.markup_text import literal, paragraphs
 
 _VERSION = re.compile(r"https?://(?:www\.)?jsonfeed\.org/version/1(?:\.\d{1,2})?/?")
+_READERS = {"jsonfeed": paragraphs, "rss-json": literal}
+"""The readers of titles and names: plain text in JSON Feed; RSS does not say what they are."""
 _NOT_A_FEED = "This is JSON, but neither JSON Feed nor RSS-in-JSON."
 
 
@@ -56,12 +59,10 @@ def _feed(feed: Fields, items: list[Any], kind: FeedFormat, channel: Channel) ->
     home = string(feed, "home_page_url") or string(feed, "link")
     home_url = Channel(limits, base_url=channel.base_url).resolve(home)
     language = language_tag(string(feed, "language"))
-    authors = plain_names(_authors(feed), limits)
+    authors = plain_names(_authors(feed, kind), limits)
     inner = evolve(channel, home_url=home_url, language=language, authors=authors)
     feed_items, rejections = batch([_outcome(item, kind) for item in items], inner)
-    title = clip(
-        fold_space(plain_text(string(feed, "title")[: limits.markup_chars])), limits.name_chars
-    )
+    title = Markup(string(feed, "title"), _READERS[kind]).line(limits)
     return ParsedFeed(kind, title or None, home_url, language, feed_items, rejections)
 
 
@@ -75,15 +76,15 @@ def _json_feed_draft(item: Fields) -> EntryDraft:
     html = string(item, "content_html")
     return EntryDraft(
         guid=_identifier(item.get("id")),
-        title=Markup(string(item, "title"), is_html=False),
-        summary=Markup(string(item, "summary"), is_html=False),
-        content=Markup(html) if html else Markup(string(item, "content_text"), is_html=False),
+        title=PLAIN(string(item, "title")),
+        summary=PLAIN(string(item, "summary")),
+        content=Markup(html) if html else PLAIN(string(item, "content_text")),
         link=string(item, "url") or string(item, "external_url"),
         published_at=parse_date(string(item, "date_published")),
         updated_at=parse_date(string(item, "date_modified")),
         language=string(item, "language"),
-        authors=tuple(_authors(item)),
-        categories=tuple(tag for tag in _list(item, "tags") if isinstance(tag, str)),
+        authors=tuple(_authors(item, "jsonfeed")),
+        categories=tuple(PLAIN(tag) for tag in _list(item, "tags") if isinstance(tag, str)),
         image=string(item, "image") or string(item, "banner_image"),
     )
 
@@ -93,14 +94,14 @@ def _rss_draft(item: Fields) -> EntryDraft:
     categories = (_element_text(category) for category in _list(item, "category"))
     return EntryDraft(
         guid=guid,
-        title=Markup(string(item, "title")),
+        title=Markup(string(item, "title"), literal),
         summary=Markup(string(item, "description")),
         content=Markup(string(item, "content:encoded")),
         link=string(item, "link") or guid,
         other_links=(guid,),
         published_at=parse_date(string(item, "pubDate")),
-        authors=tuple(filter(None, (string(item, "dc:creator"),))),
-        categories=tuple(filter(None, categories)),
+        authors=(Markup(string(item, "dc:creator"), literal),),
+        categories=tuple(Markup(category, literal) for category in categories),
     )
 
 
@@ -129,6 +130,7 @@ def _element_text(value: object) -> str:
     return string(value, "#value") if isinstance(value, dict) else _identifier(value)
 
 
-def _authors(fields: Fields) -> list[str]:
+def _authors(fields: Fields, kind: FeedFormat) -> list[Markup]:
     people = _list(fields, "authors") or _list(fields, "author")
-    return [string(person, "name") for person in people if isinstance(person, dict)]
+    names = (string(person, "name") for person in people if isinstance(person, dict))
+    return [Markup(name, _READERS[kind]) for name in names]

@@ -15,6 +15,7 @@ from attrs import evolve, frozen
 
 from svc_core.formats.feeds.census import Census, check_root, entity_bomb, html_page, too_many_items
 from svc_core.formats.feeds.entry_drafts import (
+    PLAIN,
     Channel,
     EntryDraft,
     Fields,
@@ -27,7 +28,7 @@ from svc_core.formats.feeds.model import FeedFormat, FeedLimits, ParsedFeed
 from svc_core.formats.model import DocumentRefused, MissingExtra
 from svc_core.formats.reading.dates import parse_date
 from svc_core.formats.reading.languages import language_tag
-from svc_core.formats.reading.markup_text import clip, fold_space
+from svc_core.formats.reading.markup_text import literal, plain_text
 
 _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0, 2.2
@@ -167,14 +168,11 @@ def _feed(reading: _Reading, channel: Channel) -> ParsedFeed:
         raise DocumentRefused("notAFeed", "This is XML, but neither RSS nor Atom.")
     home_url = Channel(limits, base_url=channel.base_url).resolve(string(feed, "link"))
     language = language_tag(string(feed, "language"))
-    inner = evolve(
-        channel, home_url=home_url, language=language, authors=plain_names(_authors(feed), limits)
-    )
     kind = _format(reading.version)
+    authors = plain_names(_authors(feed, kind), limits)
+    inner = evolve(channel, home_url=home_url, language=language, authors=authors)
     items, rejections = batch([_draft(entry, kind) for entry in reading.entries], inner)
-    title = clip(
-        fold_space(_markup(feed, "title", kind).text(limits.markup_chars)), limits.name_chars
-    )
+    title = _markup(feed, "title", kind).line(limits)
     return ParsedFeed(kind, title or None, home_url, language, items, rejections)
 
 
@@ -195,8 +193,8 @@ def _draft(entry: Fields, kind: FeedFormat) -> EntryDraft:
         published_at=published_at if kind == "atom" else published_at or updated_at,
         updated_at=updated_at,
         language=_language(entry),
-        authors=tuple(_authors(entry)),
-        categories=tuple(_categories(entry)),
+        authors=tuple(_authors(entry, kind)),
+        categories=tuple(_categories(entry, kind)),
         image=_image(entry),
     )
 
@@ -206,16 +204,25 @@ def _mappings(fields: Fields, name: str) -> list[Fields]:
 
 
 def _markup(fields: Fields, name: str, kind: FeedFormat) -> Markup:
+    """A text of a feed or an entry: Atom says its type, RSS only that `description` is HTML."""
     detail = fields.get(f"{name}_detail") or {}
-    is_plain = kind == "atom" and dict.get(detail, "type") == "text/plain"
-    return Markup(string(fields, name), is_html=not is_plain)
+    text = string(fields, name)
+    if kind == "atom" and dict.get(detail, "type") == "text/plain":
+        return PLAIN(text)
+    return Markup(text, literal if kind != "atom" and name == "title" else plain_text)
+
+
+def _name_markup(name: str, kind: FeedFormat) -> Markup:
+    # RFC 4287, 4.2.2.3: entities in labels "represent their corresponding characters, not markup".
+    return PLAIN(name) if kind == "atom" else Markup(name, literal)
 
 
 def _content(entry: Fields) -> Markup:
     for content in _mappings(entry, "content"):
         type_ = string(content, "type")
         if content.get("value") and (type_.startswith("text/") or type_.endswith("xml")):
-            return Markup(string(content, "value"), is_html=type_ != "text/plain")
+            text = string(content, "value")
+            return PLAIN(text) if type_ == "text/plain" else Markup(text)
     return Markup()
 
 
@@ -251,9 +258,9 @@ def _language(entry: Fields) -> str:
     return own or string(entry.get("title_detail") or {}, "language")
 
 
-def _authors(fields: Fields) -> list[str]:
+def _authors(fields: Fields, kind: FeedFormat) -> list[Markup]:
     """Names only: an address of a person is not part of the news."""
-    return [_name(author) for author in _mappings(fields, "authors")]
+    return [_name_markup(_name(author), kind) for author in _mappings(fields, "authors")]
 
 
 def _name(author: Fields) -> str:
@@ -261,8 +268,9 @@ def _name(author: Fields) -> str:
     return _CUT_DOMAIN.sub("", name) if len(top_level) == 4 else name
 
 
-def _categories(entry: Fields) -> list[str]:
-    return [string(tag, "label") or string(tag, "term") for tag in _mappings(entry, "tags")]
+def _categories(entry: Fields, kind: FeedFormat) -> list[Markup]:
+    labels = (string(tag, "label") or string(tag, "term") for tag in _mappings(entry, "tags"))
+    return [_name_markup(label, kind) for label in labels]
 
 
 def _image(entry: Fields) -> str:

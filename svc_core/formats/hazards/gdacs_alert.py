@@ -20,6 +20,7 @@ from svc_core.formats.model import Record
 from svc_core.formats.reading.values import (
     country,
     designator,
+    html_member,
     moment,
     place,
     require,
@@ -52,9 +53,8 @@ def alert(fields: dict[str, Any], position: Any, footprint: Any, raw: Any) -> Re
     )
     members = {
         **event_kind("glide", fields["eventtype"]),
-        "summary": text_member(
-            fields.get("htmldescription") or fields.get("description"), SUMMARY_CHARS
-        ),
+        "summary": html_member(fields.get("htmldescription"), SUMMARY_CHARS)
+        or text_member(fields.get("description"), SUMMARY_CHARS),
         "occurredAt": rfc3339(moment(fields.get("fromdate"))),
         "endedAt": None
         if _is_true(fields.get("iscurrent"))

@@ -38,8 +38,10 @@ def _record(item: Element) -> Record:
     latitude, longitude = properties.get("point", "").split() or (
         item.findtext(f".//{{*}}{name}") for name in ("lat", "long")
     )
-    alert_properties = properties | {"name": properties.get("title"), "url": properties.get("link")}
-    return alert(alert_properties, point(longitude, latitude), None, properties)
+    # RSS Best Practices Profile, "Character Data": plain text but for `description`, which is HTML.
+    columns = {"name": "title", "url": "link", "htmldescription": "description"}
+    renamed = {name: properties.get(column) for name, column in columns.items()}
+    return alert(properties | renamed, point(longitude, latitude), None, properties)
 
 
 GDACS_RSS = make_format("gdacs-rss", _recognise, _parse)

@@ -21,6 +21,7 @@ from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.values import (
     country,
     designator,
+    markdown_member,
     moment,
     place,
     point,
@@ -68,7 +69,7 @@ def _record(item: dict[str, Any]) -> Record:
         {
             **kinds,
             "title": text_member(fields.get("name")) or headline(kinds["type"]),
-            "summary": text_member(fields.get("description"), SUMMARY_CHARS),
+            "summary": markdown_member(fields.get("description"), SUMMARY_CHARS),
             "occurredAt": rfc3339(moment(dates.get("event")) or created_at),
             "datePrecision": "day" if dates else None,
             "reportedAt": rfc3339(created_at),

@@ -35,6 +35,21 @@ _LOOKS_LIKE_HTML = re.compile(
     r"s|small|span|strike|strong|sub|sup|table|td|tr|tt|u|ul)\s*>|<(?:br|hr|img)(?=[\s/>])[^<>]*>",
     re.IGNORECASE,
 )
+_MARKDOWN = re.compile(
+    r"(?=[\\`<!\[*_#])(?:"  # most characters are of none of what follows
+    r"\\(?P<escape>[!-/:-@\[-`{-~])"
+    r"|(?P<ticks>`{1,3})(?!`)(?P<code>.{1,500}?)(?<!`)(?P=ticks)(?!`)"
+    r"|<code>(?P<html>.{0,500}?)</code>"
+    r"|<(?P<address>[a-z][a-z+.-]{1,31}:[^\s<>]{1,2000})>"
+    r"|</?[a-z][a-z0-9-]{0,31}(?:\s[^<>]{0,2000})?/?>|<!--.{0,500}?-->"
+    r"|!?\[(?P<label>(?:[^\[\]\\]|\\.|\[[^\[\]]{0,200}\]){0,1000})\]"
+    r"\([^()\s]{0,2000}(?:\([^()\s]{0,200}\)[^()\s]{0,2000})?(?:\s+\"[^\"]{0,500}\")?\)"
+    r"|(?<![\w*])(?P<mark>\*{1,3}|(?<!_)_{1,3})(?=[^\s*_])"
+    r"(?P<stress>(?:[^\\*_`]|\\.|(?<=\w)_(?=\w)){1,1000}?)(?<!\s)(?P=mark)(?![\w*_])"
+    r"|^#{1,6}[ \t]+)",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
+)
+"""What CommonMark 0.31 calls inlines, and headings; emphasis in emphasis stays as it is."""
 _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
@@ -66,22 +81,37 @@ def fold_lines(text: str) -> str:
 
 
 def plain_text(markup: str) -> str:
-    """The text of HTML `markup`: tags cut, then entities decoded; block elements end a line.
+    """The text of HTML `markup`: tags cut, then entities decoded; block elements end a line."""
+    return decode_references(_strip_tags(markup) if "<" in markup else paragraphs(markup))
 
-    Where decoding brings HTML to light, it was escaped once too often, and is cut as well.
-    """
-    text = decode_references(_strip_tags(markup) if "<" in markup else _unwrap(markup))
-    return decode_references(_strip_tags(text)) if _is_html(text) else text
+
+def markdown_text(source: str) -> str:
+    """The text of CommonMark: words of links, code as it stands, escapes as their characters."""
+    parts: list[str] = []
+    end = 0
+    for match in _MARKDOWN.finditer(source):
+        parts += (decode_references(source[end : match.start()]), _meaning(match))
+        end = match.end()
+    return "".join((*parts, decode_references(source[end:])))
+
+
+def _meaning(match: re.Match[str]) -> str:
+    kind = match.lastgroup
+    if kind is None:  # a tag, a comment, or the sign of a heading
+        return _strip_tags(match[0]).lstrip("#")
+    if kind == "html":  # what stands in a `code` element is meant to be read, also `<pid>`
+        return decode_references(match[kind])
+    return markdown_text(match[kind]) if kind in {"label", "stress"} else match[kind]
 
 
 def literal(text: str) -> str:
-    """Text that is declared plain; HTML and entities in it are read as what they are.
+    """A title or a name of RSS, which may be in HTML: no specification says what it is.
 
-    RFC 4287, 3.1.1.1 forbids markup in `type="text"`, JSON Feed in titles; publishers do it all
-    the same. A lone `<b>` is taken for text, a closing tag or a line break for markup, and an
-    entity always for its character: a title about entities loses by it, far fewer than gain.
+    A lone `<b>` is taken for text, a closing tag or a line break for markup, and an entity always
+    for its character: a title about entities loses by it, far fewer than gain.
     """
-    return decode_references(_strip_tags(text) if _is_html(text) else _unwrap(text))
+    is_html = "<" in text and _LOOKS_LIKE_HTML.search(text) is not None
+    return decode_references(_strip_tags(text) if is_html else paragraphs(text))
 
 
 def repair_encoding(text: str) -> str:
@@ -110,11 +140,7 @@ def clip(text: str, chars_max: int) -> str:
     return f"{beginning.rstrip()}…"
 
 
-def _is_html(text: str) -> bool:
-    return "<" in text and _LOOKS_LIKE_HTML.search(text) is not None
-
-
-def _unwrap(text: str) -> str:
+def paragraphs(text: str) -> str:
     """Plain text with each paragraph on one line."""
     if "\n" not in text:
         return text

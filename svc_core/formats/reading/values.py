@@ -18,12 +18,21 @@ from svc_core.base import instants
 from svc_core.formats.model import FAULTS, Record, RecordRefused, Rejection
 from svc_core.formats.reading import gazetteer
 from svc_core.formats.reading.dates import in_utc, parse_date
-from svc_core.formats.reading.markup_text import clip, fold_space, plain_text
+from svc_core.formats.reading.markup_text import (
+    clip,
+    fold_space,
+    markdown_text,
+    plain_text,
+    repair_encoding,
+)
 from svc_core.text import words
 
 T = TypeVar("T")
+TextReader = Callable[[object], str | None]
+"""Reads a text in the language of its format as plain text on one line."""
 
 TEXT_CHARS = 20_000
+MARKUP_CHARS = 10 * TEXT_CHARS  # of one text that is read as HTML or Markdown
 SAMPLE_CHARS = 200
 _WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-~]*)?")  # nearly all addresses
 SAFE_INTEGER = 2**53 - 1  # RFC 8259, 6: beyond it readers disagree
@@ -61,14 +70,23 @@ def _sample(item: T, name: Callable[[T], Any]) -> str:
 
 
 # -- text and numbers --------------------------------------------------------------------------
+# Each text is read by the reader of the language that its format's specification says it is in.
 
 
 def text_member(value: object, chars_max: int = TEXT_CHARS) -> str | None:
-    """Plain text on one line, without tags and entities; None for no text."""
-    if value is None:
-        return None
-    raw = str(value)
-    return clip(fold_space(plain_text(raw) if "<" in raw or "&" in raw else raw), chars_max) or None
+    """Plain text on one line, with its `<`, `&` and `*` as written; None for no text."""
+    line = "" if value is None else fold_space(repair_encoding(str(value)))
+    return clip(line, chars_max) or None
+
+
+def html_member(value: object, chars_max: int = TEXT_CHARS) -> str | None:
+    """The text of HTML on one line, without tags, its references decoded; None for no text."""
+    return text_member(value and plain_text(str(value)[:MARKUP_CHARS]), chars_max)
+
+
+def markdown_member(value: object, chars_max: int = TEXT_CHARS) -> str | None:
+    """The text of Markdown on one line, links as their words; None for no text."""
+    return text_member(value and markdown_text(str(value)[:MARKUP_CHARS]), chars_max)
 
 
 def objects(value: object) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """Decides whether a fetched document is processed, and how it is recognised later.
 
-Rule 1: bytes that were taken in are known; so is a delta that was taken in before others.
+Rule 1: bytes that were taken in are known; so is a delta that was taken in before others. What
+        readers of another state made of a document is made anew, even where it is the same.
 Rule 2: a snapshot that is older by its own stamp than the one that is known says nothing.
 Rule 3: a snapshot that lacks a fifth of what was known is refused whole.
 """
@@ -17,18 +18,30 @@ SHRUNK_SHARE = 0.8
 """The least share of the known records that a snapshot must have: catalogues have been published
 cut off, and none of them loses a fifth of its records in a day."""
 
+READING = "2"
+"""The state of the readers of documents: another one whenever they read a document otherwise."""
+
 DELTAS_KEPT, DELTA_CHARS = 500, 16
 """How many deltas of a source are remembered, and how many characters of each one's digest."""
 
 
 def document_digest(body: bytes) -> str:
-    """The SHA-256 of a document, by which it is recognised."""
-    return sha256(body).hexdigest()
+    """The SHA-256 of a document behind the state of its readers, by which it is recognised."""
+    return f"{READING}-{sha256(body).hexdigest()}"
+
+
+def is_read_alike(source: Source) -> bool:
+    """Whether the last document of a source was read as one is read now."""
+    return (source.digest or "").startswith(f"{READING}-")
+
+
+def _delta(digest: str) -> str:
+    return digest.rpartition("-")[2][:DELTA_CHARS]
 
 
 def is_known(source: Source, digest: str) -> bool:
     """Whether the document with this digest was processed before."""
-    return digest == source.digest or digest[:DELTA_CHARS] in source.deltas
+    return digest == source.digest or _delta(digest) in source.deltas
 
 
 def is_outdated(source: Source, document: Document) -> bool:
@@ -55,4 +68,4 @@ def with_delta(source: Source, document: Document, digest: str) -> Source:
     """The source, with the digest of the document remembered where it is a delta."""
     if document.format.kind != "delta":
         return source
-    return attrs.evolve(source, deltas=(*source.deltas, digest[:DELTA_CHARS])[-DELTAS_KEPT:])
+    return attrs.evolve(source, deltas=(*source.deltas, _delta(digest))[-DELTAS_KEPT:])

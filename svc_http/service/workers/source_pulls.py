@@ -100,11 +100,12 @@ async def pull(
     read again, and so is a snapshot that shrank. `tell` reports its bytes and rows. Any fault of
     the document or of the fetch is written to the health of the source and raises nothing.
     """
+    is_anew = force or not admission.is_read_alike(source)
     fetch = partial(
         fetcher.fetch,
         source.location,
-        etag=None if force else source.etag,
-        last_modified=None if force else source.last_modified,
+        etag=None if is_anew else source.etag,
+        last_modified=None if is_anew else source.last_modified,
         tell=tell,
     )
     gate = gate or anyio.Semaphore(1)

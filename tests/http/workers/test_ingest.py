@@ -16,6 +16,7 @@ from svc_core.contract.problem import Problem
 from svc_core.formats.model import MissingExtra
 from svc_core.intel.folding.model import SOURCES, Source
 from svc_core.intel.intake import registry
+from svc_core.intel.intake.document_checks import document_digest
 from svc_core.operation.context import Context
 from svc_http.outside.fetch.document_fetcher import Fetcher
 from svc_http.outside.fetch.local_files import document_locations
@@ -66,7 +67,10 @@ async def test_a_document_brings_items_words_changes_and_health(
     source = (await any_house.sources())[0]
     assert outcome.source == source
     assert (source.name, source.domain, source.format) == ("The Pier", "pier.example", "rss")
-    assert (source.etag, len(source.digest or "")) == ('"1"', 64)
+    assert (source.etag, source.digest) == (
+        '"1"',
+        document_digest(feed("Cranes stop", "Ferries sail")),
+    )
     now = any_house.clock.now()
     assert source.health.status == "ok"
     assert source.health.items_last_run == 2
@@ -172,6 +176,17 @@ async def test_not_modified_is_a_success_without_news(
     assert second.status == "unchanged"
     assert second.source.health.status == "ok"
     assert publisher.requests[1][1]["if-none-match"] == '"1"'
+
+
+async def test_what_an_earlier_reader_read_is_fetched_and_read_again(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    url = publisher.publish("/feed", feed("Cranes stop"), headers={"ETag": '"1"'})
+    source = (await pull_new(any_house, url)).source
+    early = attrs.evolve(source, digest=source.digest.partition("-")[2])  # before states had names
+    assert (await pull(any_house.service, early, any_house.fetcher)).status == "taken"
+    assert "if-none-match" not in publisher.requests[1][1]
+    assert (await any_house.source(source.id)).digest == source.digest
 
 
 async def test_an_empty_feed_is_no_error(any_house: Any, publisher: Any, feed: Make) -> None:

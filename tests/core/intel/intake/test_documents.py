@@ -57,3 +57,12 @@ def test_a_document_is_known_by_its_bytes_and_a_delta_for_long(make_source: Make
         source = admission.with_delta(source, document_of("ftm-delta"), digest)
     assert all(admission.is_known(source, other) for other in others)
     assert not admission.is_known(attrs.evolve(source, digest=None), first)
+
+
+@pytest.mark.parametrize(("digest", "is_alike"), [
+    (admission.document_digest(b"1"), True), ("1-0", False), ("0" * 64, False), (None, False),
+])  # fmt: skip
+def test_a_document_that_other_readers_read_is_read_again(
+    make_source: Make, digest: str | None, is_alike: bool
+) -> None:
+    assert admission.is_read_alike(make_source(START, digest=digest)) is is_alike
