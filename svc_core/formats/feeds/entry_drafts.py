@@ -29,9 +29,9 @@ from svc_core.formats.reading.markup_text import (
     clip,
     fold_lines,
     fold_space,
-    paragraphs,
     plain_text,
     repair_encoding,
+    unwrap_lines,
 )
 
 EMPTY = "noTitleTextOrLink"
@@ -58,7 +58,7 @@ class Markup:
         return clip(fold_space(self.text(limits.markup_chars)), limits.name_chars)
 
 
-PLAIN = partial(Markup, read=paragraphs)
+PLAIN = partial(Markup, read=unwrap_lines)
 """A text that its format declares plain, whatever characters are in it."""
 
 

@@ -27,10 +27,10 @@ from svc_core.formats.feeds.model import FeedFormat, ParsedFeed
 from svc_core.formats.model import DocumentRefused
 from svc_core.formats.reading.dates import parse_date
 from svc_core.formats.reading.languages import language_tag
-from svc_core.formats.reading.markup_text import literal, paragraphs
+from svc_core.formats.reading.markup_text import literal, unwrap_lines
 
 _VERSION = re.compile(r"https?://(?:www\.)?jsonfeed\.org/version/1(?:\.\d{1,2})?/?")
-_READERS = {"jsonfeed": paragraphs, "rss-json": literal}
+_READERS = {"jsonfeed": unwrap_lines, "rss-json": literal}
 """The readers of titles and names: plain text in JSON Feed; RSS does not say what they are."""
 _NOT_A_FEED = "This is JSON, but neither JSON Feed nor RSS-in-JSON."
 

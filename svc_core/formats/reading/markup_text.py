@@ -82,7 +82,7 @@ def fold_lines(text: str) -> str:
 
 def plain_text(markup: str) -> str:
     """The text of HTML `markup`: tags cut, then entities decoded; block elements end a line."""
-    return decode_references(_strip_tags(markup) if "<" in markup else paragraphs(markup))
+    return decode_references(_strip_tags(markup) if "<" in markup else unwrap_lines(markup))
 
 
 def markdown_text(source: str) -> str:
@@ -111,7 +111,7 @@ def literal(text: str) -> str:
     for its character: a title about entities loses by it, far fewer than gain.
     """
     is_html = "<" in text and _LOOKS_LIKE_HTML.search(text) is not None
-    return decode_references(_strip_tags(text) if is_html else paragraphs(text))
+    return decode_references(_strip_tags(text) if is_html else unwrap_lines(text))
 
 
 def repair_encoding(text: str) -> str:
@@ -140,7 +140,7 @@ def clip(text: str, chars_max: int) -> str:
     return f"{beginning.rstrip()}…"
 
 
-def paragraphs(text: str) -> str:
+def unwrap_lines(text: str) -> str:
     """Plain text with each paragraph on one line."""
     if "\n" not in text:
         return text
