@@ -54,16 +54,17 @@ class Query:
         language: str | None = None,
         *,
         whole: bool = False,
+        stops: frozenset[str] | None = None,
     ) -> "Query":
         """The query for a subject in words; `language` applies where the words do not show theirs.
 
         `-word` and `-"some words"` exclude; words in quotation marks and keywords raise. Subjects
         on lines of their own or between semicolons are searched one by one. With `whole`, words
-        are not cut to terms.
+        are not cut to terms; `stops` are not sought, in place of the stop words of the language.
         """
         subject = _EXCLUSION.sub(" ", topic)
         subtag = guess(subject) or language
-        terms_of = partial(terms, language=subtag, whole=whole)
+        terms_of = partial(terms, language=subtag, whole=whole, stops=stops)
         factors = dict.fromkeys(terms_of(subject), 1.0)
         names = (term for term in terms_of(_names(subject)) if term in factors)
         factors |= dict.fromkeys(names, NAME_FACTOR)

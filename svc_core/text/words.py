@@ -38,6 +38,7 @@ _WORD = re.compile(
     r"|\d+(?:\.\d+)+"
     rf"|(?:(?![{UNSPACED_CHARS}])[^\W_]|[\u0300-\u036f\u0900-\u0963\u0966-\u0dff])+"
 )
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _UNSPACED_START = re.compile(rf"[{UNSPACED_CHARS}]")
 
 
@@ -49,14 +50,21 @@ def fold_case(text: str) -> str:
     return unicodedata.normalize("NFC", bare).translate(_LIGATURES)
 
 
-def terms(text: str, language: str | None = None, *, whole: bool = False) -> list[str]:
+def terms(
+    text: str,
+    language: str | None = None,
+    *,
+    whole: bool = False,
+    stops: frozenset[str] | None = None,
+) -> list[str]:
     """The terms of `text` in order, repeats kept. Linear in its length.
 
-    `language` is a BCP 47 tag; its stop words are dropped, those of English where it is unknown.
+    `language` is a BCP 47 tag; its stop words are dropped, those of English where it is unknown,
+    or `stops` in their place.
     With `whole`, words are not cut to six letters, which is how names are compared.
     """
     tokens: list[str] = []
-    stops = stop_words(language)
+    stops = stop_words(language) if stops is None else stops
     spellings = raw_words(text)
     is_shouted = _is_shouted(spellings)
     for word in spellings:
@@ -93,6 +101,15 @@ def raw_words(text: str) -> list[str]:
 def split_words(text: str) -> list[str]:
     """The words of `text`, folded and whole."""
     return [fold_case(word) for word in raw_words(text)]
+
+
+def word_parts(word: str) -> list[str]:
+    """The words, folded, that a capital or a number parts within a word as it is written, and the
+    word without its number at the end: "muddy" and "water", "log4j" of "Log4j2".
+    """
+    parts = [part for part in _PART.findall(word) if len(part) > 1]
+    parts.append(word.rstrip("0123456789"))
+    return [fold_case(part) for part in parts if 1 < len(part) < len(word)]
 
 
 def term_of(word: str) -> str:

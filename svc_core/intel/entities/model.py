@@ -28,7 +28,7 @@ from svc_core.operation.period import UpdatedSince
 from svc_core.operation.ports import BASE_V2, Collection
 from svc_core.operation.source_members import Designator, SourceRef
 from svc_core.search import lists
-from svc_core.search.field_index import FieldIndex, MatchMember
+from svc_core.search.field_index import FieldIndex, MatchMember, RowNames
 from svc_core.wire.constraints import Example, Ge, Pattern
 
 EntityType = Literal[
@@ -263,6 +263,22 @@ def _labels(entity: Entity) -> tuple[str, ...]:
     return tuple(chain.from_iterable(labels(name, entity.type) for name in entity.names))
 
 
+_CARRIERS = frozenset(["indicator", "attackPattern", "courseOfAction"])
+"""Kinds whose rows carry the names of others: a host that is called like a company."""
+
+
+def _names(entity: Entity) -> RowNames:
+    """By what it is known; the more registers have it, the more of it is known."""
+    codes = (f"{item.scheme}:{item.value}" for item in entity.designators)
+    is_known = len({item.scheme for item in entity.designators}) > 1
+    return RowNames(
+        entity.name,
+        entity.aliases,
+        chain.from_iterable((code, code.partition(":")[2]) for code in codes),
+        0 if entity.type in _CARRIERS else 1 + is_known,
+    )
+
+
 WORDS: FieldIndex[Entity] = FieldIndex(
     lambda entity: {
         "name": [entity.name],
@@ -271,6 +287,7 @@ WORDS: FieldIndex[Entity] = FieldIndex(
     },
     is_names=True,
     bare=normal_name,
+    names=_names,
 )
 """Whole words of names, folded (`svc_core.text.words`)."""
 
