@@ -1,7 +1,6 @@
 """Word search in lists: the tokens of a row, the tokens of a question, and whether they match.
 
-Where rows have names, the row of that very name comes first: by its name, a code, another name, or
-a name that begins so; then come rows that hold the words.
+Where rows have names, those that are named so come first (`svc_core.search.row_names`).
 
 Rule 1: a row is found by its stemmed terms and by its words as written; names, which are not
         inflected, are found by their words alone. There is no fuzzy matching.
@@ -9,19 +8,19 @@ Rule 2: tokens of the first field, the heading, count twice (BM25F: fields have 
 Rule 3: a row matches a question when it holds more than half of the question's weight, or is named
         so. A word weighs more the fewer rows hold it; one that no row holds weighs as much as one
         of one row.
-Rule 4: what names a row weighs more than all words together, in the order above; of rows that are
-        named alike the one of a weightier kind, or of which more is known, comes first.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Generic, TypeVar
 
 from attrs import field, frozen
 
 from svc_core.base.unset import Maybe
-from svc_core.text.query import SYNONYM_FACTOR, Query
+from svc_core.search.row_names import RowNames, name_tokens, name_weights
+from svc_core.text.language import guess
+from svc_core.text.query import SYNONYM_FACTOR, Query, without_exclusions
 from svc_core.text.words import (
+    LENGTH_MAX,
     has_run,
     raw_words,
     split_words,
@@ -41,28 +40,7 @@ WEIGHT = 1_000  # weights of tokens are handed to the store in thousandths
 _HEADING = "^"
 _WHOLE = 0.4  # the part of a term's weight that only the word as written earns
 _SHORT = 3  # a question of so many words is in no language: none of them is a stop word
-
-# What names a row, by the sign before its token: the words of its name in one, as written and in
-# the order of the alphabet; a code; other names likewise; how a name begins, and what is left.
-# Together all words of a question weigh less than the least of them.
-_NAME, _CODE, _ALIAS, _START = "=", "#", "~", ">"
-_NAME_WEIGHT, _CODE_WEIGHT, _ALIAS_WEIGHT, _START_WEIGHT = 10**8, 10**8, 10**7, 10**6
-_STARTS_MAX, _REST_MAX = 4, 3  # words that begin a name, and words that are told apart after them
-PROMINENCE_MAX = 2
-
-
-@frozen
-class RowNames:
-    """By what a row is known: its name, others, codes of registers, and its `prominence`.
-
-    That is 0 for kinds that only carry the names of others, up to `PROMINENCE_MAX` for rows of
-    which much is known.
-    """
-
-    name: str
-    aliases: Iterable[str] = ()
-    codes: Iterable[str] = ()
-    prominence: int = 1
+_NONE = frozenset[str]()
 
 
 @frozen
@@ -166,47 +144,40 @@ class FieldIndex(Generic[T]):
         return " ".join(dict.fromkeys(token for run in self._fields(row).values() for token in run))
 
     def query(self, question: str) -> TokenQuery:
-        """The question parsed for these rows; without tokens where it has no word."""
-        is_short = len(raw_words(question)) <= _SHORT
-        stops = self._stops or (stop_words("en") if is_short else None)
-        literal = Query.of(question, whole=True, stops=stops)
-        names = {} if self.names is None else _name_weights(self.bare(question))
+        """The question parsed for these rows; without tokens where it has no word.
+
+        No word of a short question is a stop word: those that rows leave out only raise the rank.
+        """
+        wanted = without_exclusions(question)
+        words, left_out = _cut_words(wanted), self._stops(wanted)
+        is_short = len(words) <= _SHORT
+        stops = {term_of(word): 1.0 for word in words if word in left_out and is_short}
+        literal = Query.of(question, whole=True, stops=_NONE)
+        query = Query.of(question, whole=self.is_names, stops=left_out if is_short else None)
         if self.is_names:
-            bare = set(split_words(self.bare(question)))
-            core = [word for word in literal.factors if word in bare]
-            tokens = dict.fromkeys(core or literal.factors or split_words(question), 1.0)
-            return TokenQuery(
-                _first_tokens(tokens), {}, literal.phrases, literal.exclusions, names=names
-            )
-        query = Query.of(question, stops=stops)
-        singles = dict.fromkeys(
-            run[0] for _, runs in query.synonyms for run in runs if len(run) == 1
-        )
-        synonyms = dict.fromkeys(
-            (term for term in singles if term not in query.factors), SYNONYM_FACTOR
-        )
-        if self.terms is not None:
-            tokens = dict.fromkeys(query.factors, 1.0)
-            return TokenQuery(
-                _first_tokens(tokens),
-                _first_tokens(synonyms),
-                literal.phrases,
-                literal.exclusions,
-                False,
-            )
-        tokens = dict(_shares(query.factors, literal.factors))
+            bare = set(split_words(self.bare(wanted)))
+            core = [word for word in query.factors if word in bare]
+            tokens = dict.fromkeys(core or query.factors or words, 1.0)
+        elif self.terms is None:
+            tokens = _shares(query, literal) or stops
+        else:
+            tokens = dict.fromkeys(query.factors, 1.0) or stops
+        singles = (run[0] for _, runs in query.synonyms for run in runs if len(run) == 1)
+        synonyms = dict.fromkeys(singles, SYNONYM_FACTOR) | stops
         return TokenQuery(
             _first_tokens(tokens),
-            _first_tokens(synonyms),
+            _first_tokens({term: synonyms[term] for term in synonyms if term not in tokens}),
             literal.phrases,
             literal.exclusions,
-            names=names,
+            self.terms is None,
+            {} if self.names is None else name_weights(wanted, self.bare),
         )
 
-    @property
-    def _stops(self) -> frozenset[str] | None:
-        """The words that names leave out, which are none; None where the language says."""
-        return frozenset() if self.is_names else None
+    def _stops(self, question: str) -> frozenset[str]:
+        """The words that rows may leave out: stored terms leave out those of their language."""
+        if self.is_names:
+            return _NONE
+        return stop_words("en") | (_NONE if self.terms is None else stop_words(guess(question)))
 
     def rank(self, row: T, question: WeightedQuery) -> int:
         """The weight of a row's tokens, equal to the rank that the store gives it."""
@@ -218,7 +189,7 @@ class FieldIndex(Generic[T]):
         hits = _hits(fields, question)
         words = {token: hits[token] for token in hits if token not in question.query.names}
         total = sum(weight for token, weight in words.items() if token in question.weights)
-        is_named = any(not token.startswith(_START) for token in hits.keys() - words.keys())
+        is_named = len(words) < len(hits)
         if not (is_named or total > question.threshold):
             return None
         if not self._has_phrases(row, question.query):
@@ -238,7 +209,7 @@ class FieldIndex(Generic[T]):
         if not query.phrases and not query.exclusions:
             return True
         texts = [
-            terms(text, whole=True, stops=self._stops)
+            terms(text, whole=True, stops=_NONE)
             for parts in self.fields(row).values()
             for text in parts
         ]
@@ -256,57 +227,16 @@ class FieldIndex(Generic[T]):
         }
         for heading in list(fields)[:1]:
             fields[heading] += [_HEADING + token for token in fields[heading]]
-        if self.names is not None:
-            names = self.names(row)
-            for field_name, tokens in _name_tokens(names, self.bare).items():
-                fields[field_name] = [*fields.get(field_name, ()), *tokens]
+            if self.names is not None:
+                names = name_tokens(self.names(row), heading, self.bare)
+                fields |= {name: [*fields.get(name, ()), *names[name]] for name in names}
         return fields
 
     def _tokens(self, text: str) -> list[str]:
         whole = terms(text, whole=True)
-        parts = [part for word in raw_words(text) for part in word_parts(word)]
-        return [*(split_words(text) if self.is_names else map(term_of, whole)), *whole, *parts]
-
-
-def _name_tokens(names: RowNames, bare: Callable[[str], str]) -> Mapping[str, list[str]]:
-    """The tokens by which a row is found by name, by the field that they are told of."""
-    words = split_words(bare(names.name))
-    starts = range(1, min(_STARTS_MAX, len(words) - 1) + 1) if names.prominence else ()
-    aliases = chain.from_iterable(_forms(split_words(bare(alias))) for alias in names.aliases)
-    return {
-        "name": [
-            *(f"{_NAME}{names.prominence}{form}" for form in _forms(words)),
-            *(
-                f"{_START}{min(len(words) - size, _REST_MAX)}{''.join(words[:size])}"
-                for size in starts
-            ),
-        ],
-        "aliases": [f"{_ALIAS}{names.prominence}{form}" for form in aliases],
-        "designators": [_CODE + _compact(code) for code in names.codes],
-    }
-
-
-def _name_weights(question: str) -> dict[str, int]:
-    """The tokens of rows that are named as a question says, with their weights."""
-    words = split_words(question)
-    weights = {f"{_CODE}{''.join(words)}": _CODE_WEIGHT}
-    for sign, weight in ((_NAME, _NAME_WEIGHT), (_ALIAS, _ALIAS_WEIGHT)):
-        for form, share in reversed([*zip(_forms(words), (1, 10), strict=False)]):
-            for prominence in range(PROMINENCE_MAX + 1):
-                factor = PROMINENCE_MAX + 2 + prominence
-                weights[f"{sign}{prominence}{form}"] = factor * weight // share
-    for rest in range(1, _REST_MAX + 1):
-        weights[f"{_START}{rest}{''.join(words)}"] = (_REST_MAX + 1 - rest) * _START_WEIGHT
-    return weights
-
-
-def _forms(words: Sequence[str]) -> tuple[str, ...]:
-    """A name in one word, as it is written and with its words in the order of the alphabet."""
-    return tuple(dict.fromkeys(("".join(words), "".join(sorted(words))))) if words else ()
-
-
-def _compact(code: str) -> str:
-    return "".join(split_words(code))
+        whole += [part[:LENGTH_MAX] for word in raw_words(text) for part in word_parts(word)]
+        words = _cut_words(text) if self.is_names else map(term_of, whole)
+        return [*words, *whole]
 
 
 def _hits(fields: Mapping[str, Iterable[str]], question: WeightedQuery) -> dict[str, int]:
@@ -314,14 +244,18 @@ def _hits(fields: Mapping[str, Iterable[str]], question: WeightedQuery) -> dict[
     return {token: weight for token, weight in question.store_tokens.items() if token in row_tokens}
 
 
-def _shares(
-    stems: Mapping[str, float], literals: Mapping[str, float]
-) -> Iterator[tuple[str, float]]:
+def _shares(stems: Query, literal: Query) -> dict[str, float]:
     """The shares of a question's terms, split with the words as written where these are longer."""
-    for term in stems:
-        longer = [word for word in literals if word != term and term_of(word) == term]
-        yield term, 1 - _WHOLE if longer else 1.0
-        yield from ((word, _WHOLE / len(longer)) for word in longer)
+    shares = {}
+    for term in stems.factors:
+        longer = [word for word in literal.factors if word != term and term_of(word) == term]
+        shares[term] = 1 - _WHOLE if longer else 1.0
+        shares |= dict.fromkeys(longer, _WHOLE / max(1, len(longer)))
+    return shares
+
+
+def _cut_words(text: str) -> list[str]:
+    return [word[:LENGTH_MAX] for word in split_words(text)]
 
 
 def _first_tokens(tokens: Mapping[str, float]) -> dict[str, float]:

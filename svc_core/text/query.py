@@ -62,7 +62,7 @@ class Query:
         on lines of their own or between semicolons are searched one by one. With `whole`, words
         are not cut to terms; `stops` are not sought, in place of the stop words of the language.
         """
-        subject = _EXCLUSION.sub(" ", topic)
+        subject = without_exclusions(topic)
         subtag = guess(subject) or language
         terms_of = partial(terms, language=subtag, whole=whole, stops=stops)
         factors = dict.fromkeys(terms_of(subject), 1.0)
@@ -77,6 +77,11 @@ class Query:
             _runs(terms_of(_group_text(match)) for match in _EXCLUSION.finditer(topic)),
             () if whole else _parts(subject, phrases, subtag),
         )
+
+
+def without_exclusions(topic: str) -> str:
+    """What a topic asks for, without what it excludes."""
+    return _EXCLUSION.sub(" ", topic)
 
 
 def _parts(subject: str, phrases: Iterable[Run], language: str | None) -> tuple[Query, ...]:

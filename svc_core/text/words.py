@@ -16,7 +16,7 @@ from functools import cache
 from svc_core import data
 
 _LETTERS = 6  # of a word: measured against stems and 5 or 7 letters, see ADR 24
-_LENGTH_MAX = 64  # longer runs are encoded data, not words
+LENGTH_MAX = 64  # longer runs are encoded data, not words
 _PLURAL = re.compile(r"(?<=[a-z]{2}[^sui])s$")  # ports, but not virus, paris, glass, gas
 _CAPITALS_SHARE, _SHOUTED_MIN = 0.5, 4  # words: fewer in capitals may all be acronyms
 
@@ -38,7 +38,8 @@ _WORD = re.compile(
     r"|\d+(?:\.\d+)+"
     rf"|(?:(?![{UNSPACED_CHARS}])[^\W_]|[\u0300-\u036f\u0900-\u0963\u0966-\u0dff])+"
 )
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_NUMBERED = re.compile(r"([^\W\d_]+(?:\d[^\W\d_]+)?)\d+")
+_HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _UNSPACED_START = re.compile(rf"[{UNSPACED_CHARS}]")
 
 
@@ -75,7 +76,7 @@ def terms(
         is_acronym = not is_shouted and len(word) > 1 and word.isupper()
         is_term = len(folded_word) > 1 or folded_word.isdigit()
         if is_acronym or (is_term and folded_word not in stops):
-            tokens.append(folded_word[:_LENGTH_MAX] if whole else term_of(folded_word))
+            tokens.append(folded_word[:LENGTH_MAX] if whole else term_of(folded_word))
     return tokens
 
 
@@ -104,18 +105,18 @@ def split_words(text: str) -> list[str]:
 
 
 def word_parts(word: str) -> list[str]:
-    """The words, folded, that a capital or a number parts within a word as it is written, and the
-    word without its number at the end: "muddy" and "water", "log4j" of "Log4j2".
+    """The words, folded, within a word as it is written: those that capitals part ("muddy" and
+    "water" of "MuddyWater"), and a word without the number at its end ("log4j" of "Log4j2").
     """
-    parts = [part for part in _PART.findall(word) if len(part) > 1]
-    parts.append(word.rstrip("0123456789"))
-    return [fold_case(part) for part in parts if 1 < len(part) < len(word)]
+    numbered = _NUMBERED.fullmatch(word)
+    parts = numbered.groups() if numbered else _HUMP.findall(word) if word.isalpha() else ()
+    return [fold_case(part) for part in parts if 2 < len(part) < len(word)]
 
 
 def term_of(word: str) -> str:
     """The term of a folded word."""
     if not word.isalpha():
-        return word[:_LENGTH_MAX]
+        return word[:LENGTH_MAX]
     return _PLURAL.sub("", word) if len(word) <= _LETTERS else word[:_LETTERS]
 
 

@@ -205,6 +205,27 @@ def test_a_new_filter_is_filled_from_stored_rows(place: Any) -> None:
     sync.close()
 
 
+def test_indexes_of_another_form_are_filled_anew(place: Any) -> None:
+    fill(place, NOTES)
+    step = "+form2" if isinstance(place, Database) else "form 2"
+    newer = evolve(
+        NOTES,
+        order=lambda note: -note.written,
+        facets={**NOTES.facets, "topic": lambda note: note.topics[1:]},
+        search=lambda note: f"new{note.text}",
+        form=2,
+    )
+    assert place.status(newer).pending == (f"collection sample_notes: {step}",)
+    sync = place.open(newer)
+    assert [row.id for row in sync.scan("ann", newer, limit=2).rows] == ["n0000", "n0001"]
+    assert sync.scan("ann", newer, where={"topic": ("t",)}, limit=1).rows == ()
+    assert sync.search("ann", newer, {"word7": 1}).rows == ()
+    hits = sync.search("ann", newer, {"newword7": 1}).rows
+    assert [(row.id, row.version) for row in hits] == [("n0007", 1)]
+    sync.close()
+    assert place.status(newer).pending == ()
+
+
 def test_stored_bytes_and_versions_do_not_change(place: Any) -> None:
     raw = '{"id": "n0001", "text": "spaced out", "written": 1}'
     fill(place, BARE)

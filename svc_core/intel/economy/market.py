@@ -31,6 +31,7 @@ from svc_core.operation.ports import BASE_V2, Collection
 from svc_core.operation.source_members import Measurement, SourceRef
 from svc_core.search import lists
 from svc_core.search.field_index import FieldIndex, MatchMember
+from svc_core.search.row_names import RowNames
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf
 
 MarketId = Annotated[str, IdOf("mkt")]
@@ -146,7 +147,8 @@ WORDS: FieldIndex[Market] = FieldIndex(
         "outcomes": [outcome.label or "" for outcome in market.outcomes or ()],
         "category": [market.category or ""],
         "rules": [market.rules or ""],
-    }
+    },
+    names=lambda market: RowNames(market.question, (), [market.provider_market_id], prominence=0),
 )
 
 
@@ -206,6 +208,7 @@ MARKETS: Collection[Market] = Collection(
     scope="global",
     **_MARKET.indexes(ListMarkets, facets={"key": keys_of}),
     search=WORDS,
+    form=2,
     kind="market",
     base=BASE_V2,
 )

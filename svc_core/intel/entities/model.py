@@ -28,7 +28,8 @@ from svc_core.operation.period import UpdatedSince
 from svc_core.operation.ports import BASE_V2, Collection
 from svc_core.operation.source_members import Designator, SourceRef
 from svc_core.search import lists
-from svc_core.search.field_index import FieldIndex, MatchMember, RowNames
+from svc_core.search.field_index import FieldIndex, MatchMember
+from svc_core.search.row_names import PROMINENCE_MAX, RowNames
 from svc_core.wire.constraints import Example, Ge, Pattern
 
 EntityType = Literal[
@@ -263,19 +264,18 @@ def _labels(entity: Entity) -> tuple[str, ...]:
     return tuple(chain.from_iterable(labels(name, entity.type) for name in entity.names))
 
 
-_CARRIERS = frozenset(["indicator", "attackPattern", "courseOfAction"])
-"""Kinds whose rows carry the names of others: a host that is called like a company."""
+_CARRIERS = frozenset(["indicator", "courseOfAction"])
+"""Kinds that carry the names of others: a host that is called like a company."""
 
 
 def _names(entity: Entity) -> RowNames:
-    """By what it is known; the more registers have it, the more of it is known."""
-    codes = (f"{item.scheme}:{item.value}" for item in entity.designators)
-    is_known = len({item.scheme for item in entity.designators}) > 1
+    """By what it is known; the more names and numbers it has, the more prominent it is."""
+    size = len(entity.aliases) + len(entity.designators)
     return RowNames(
         entity.name,
         entity.aliases,
-        chain.from_iterable((code, code.partition(":")[2]) for code in codes),
-        0 if entity.type in _CARRIERS else 1 + is_known,
+        (item.value for item in entity.designators),
+        0 if entity.type in _CARRIERS else min(1 + size.bit_length() // 2, PROMINENCE_MAX),
     )
 
 
@@ -412,6 +412,7 @@ ENTITIES: Collection[Entity] = Collection(
     scope="global",
     **_ENTITY.indexes(ListEntities, ListActors, facets={"key": keys_of, "label": _labels}),
     search=_search,
+    form=2,
     kind="entity",
     base=BASE_V2,
 )

@@ -51,6 +51,7 @@ from svc_core.operation.source_members import (
 )
 from svc_core.search import lists
 from svc_core.search.field_index import FieldIndex, MatchMember
+from svc_core.search.row_names import RowNames
 from svc_core.wire.constraints import Example, Ge
 
 Status = Literal["emerging", "active", "monitoring", "closed"]
@@ -173,7 +174,10 @@ WORDS: FieldIndex[Incident] = FieldIndex(
         "summary": [incident.summary or ""],
         "place": [] if incident.place is None else [incident.place.name or ""],
         "entities": [participant.name for participant in incident.entities],
-    }
+    },
+    names=lambda incident: RowNames(
+        incident.title, (), (item.value for item in incident.designators), prominence=0
+    ),
 )
 
 _INCIDENT = FilterFields[Incident]()
@@ -228,6 +232,7 @@ INCIDENTS: Collection[Incident] = Collection(
     ),
     place=lambda incident: point_at(incident.place),
     search=WORDS,
+    form=2,
     kind="incident",
     base=BASE_V2,
 )

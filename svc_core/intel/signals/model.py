@@ -190,6 +190,7 @@ SIGNALS: Collection[Signal] = Collection(
         },
     ),
     search=WORDS,
+    form=2,
     kind="signal",
     base=BASE_V2,
 )

@@ -58,6 +58,8 @@ class Collection(Generic[T]):
     a list is narrowed to; `place` is where the row lies, as longitude and latitude in degrees (WGS
     84). `rankings` names numbers by which rows of one value of a key are often sorted, so that a
     store may keep an index of both. `search` gives the space-joined tokens of the text index.
+    `form` counts how often what these give has changed under an unchanged name: where it rises, a
+    store fills its indexes anew from its rows.
     `kind` is the `resourceType` of its changes, or None where changes are not published; what is
     published can be read, under `base` at `path`, which is the collection's name unless another is
     given. Rows that are part of another have its identifier for the `*` in their path, which
@@ -76,6 +78,7 @@ class Collection(Generic[T]):
     rankings: Mapping[str, tuple[str, ...]] = field(factory=dict)
     place: Callable[[T], tuple[float, float] | None] | None = None
     search: Callable[[T], str] | None = None
+    form: int = 1
     kind: str | None = None
     base: str = BASE_V1
     path: str = ""

@@ -115,8 +115,9 @@ def without_facets(table: PostgresTable, statement: str) -> str:
 
 
 def shape_of(collection: Collection[Any]) -> Shape:
-    """The set of filters that a collection declares."""
-    return frozenset(declared_columns(collection))
+    """The set of filters that a collection declares, and the form of what they hold."""
+    forms = [f"v_form{collection.form}"] if collection.form > 1 else []
+    return frozenset([*declared_columns(collection), *forms])
 
 
 def step_text(shape: Shape, sign: str) -> str:

@@ -50,7 +50,9 @@ _ADDING: Final = {
 _Shape = dict[str, Any]
 """The declaration that the tables of a collection were last migrated to: names by their kinds."""
 
-_NO_SHAPE: Final[_Shape] = {"keys": [], "facets": [], "search": False, "numbers": [], "pairs": []}
+_NO_SHAPE: Final[_Shape] = {
+    "keys": [], "facets": [], "numbers": [], "pairs": [], "search": False, "form": 1,
+}  # fmt: skip
 
 
 def status_of(
@@ -186,6 +188,7 @@ def _shape(collection: Collection[Any]) -> _Shape:
         "search": collection.search is not None,
         "numbers": sorted(collection.number_names),
         "pairs": pairs,
+        "form": collection.form,
     }
 
 
@@ -197,4 +200,5 @@ def _step(collection: Collection[Any], old: _Shape | None) -> str:
     words = [f"+{name}" for name in sorted(after - before)]
     words += [f"-{name}" for name in sorted(before - after)]
     words += ["text index"] if old["search"] != new["search"] else []
+    words += [f"form {new['form']}"] if old["form"] != new["form"] else []
     return f"collection {collection.name}: {' '.join(words) or 'filters rearranged'}"

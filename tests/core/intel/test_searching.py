@@ -152,3 +152,24 @@ def test_a_long_question_has_a_cursor_that_goes_on(house: Any) -> None:
     query = f"q={quote((words + ' ' + words.lower()).ljust(290, 'x')[:300])}&limit=1"
     bodies = house.pages("listMarkets", query)
     assert len({row["id"] for body in bodies for row in body["data"]}) == len(bodies) == len(rows)
+
+
+def test_a_cve_is_found_by_the_name_that_the_catalogue_gives_it(house: Any) -> None:
+    texts = ("It is known under the moniker of Piershell.", "It exploits Pier chains.")
+    entries = [
+        {"cveID": f"CVE-2025-100{at}", "vendorProject": "Pier", "product": "PierCrane2",
+         "vulnerabilityName": "Pier Crane Flaw", "dateAdded": "2025-03-01",
+         "shortDescription": text, "requiredAction": "Patch.", "dueDate": "2025-04-01",
+         "knownRansomwareCampaignUse": "Unknown", "notes": "", "cwes": []}
+        for at, text in enumerate(texts)
+    ]  # fmt: skip
+    catalogue = {"title": "CISA Catalog of Known Exploited Vulnerabilities", "count": 2,
+                 "catalogVersion": "2025.03.01", "dateReleased": "2025-03-01T00:00:00.0Z",
+                 "vulnerabilities": entries}  # fmt: skip
+    demo.take(house, "kev.json", catalogue)
+    for question, ids in (("piershell", "0"), ("pier chains", "1"), ("piercrane", "01")):
+        rows = house.rows("listCves", f"q={quote(question)}&include=match")
+        assert "".join(sorted(row["cveId"][-1] for row in rows)) == ids, question
+    assert rows[0]["match"]["fields"] == ["affected"]
+    [row] = house.rows("listCves", "q=cve-2025-1001&include=match")
+    assert (row["match"]["score"], row["match"]["fields"]) == (1.0, ["title"])

@@ -187,7 +187,8 @@ FACT: dict[str, Any] = {
 }  # fmt: skip
 MEMBERS: dict[str, dict[str, Any]] = {
     "newsItem": ITEM, "country": {"countryCode": "EC"}, "indicator": INDICATOR,
-    "entity": {"type": "company"}, "cve": {"cveId": "CVE-2026-0001"},
+    "entity": {"type": "company"}, "market": {"providerMarketId": "902001"},
+    "cve": {"cveId": "CVE-2026-0001"},
     "financialObservation": FACT,
     "relation": {"type": "owns", "directed": True, "attributes": {}},
 }  # fmt: skip

@@ -1,0 +1,93 @@
+"""Ranks rows by what names them: a row of the very name that was asked for comes first.
+
+Rule 1: the tiers are, from the highest: the name, a code of a register, another name, the words of
+        either in another order, and a name that begins so, the fewer words are left the better.
+        Of a long name the first `LENGTH_MAX` letters are compared, as a store bounds tokens.
+Rule 2: of rows in one tier the more prominent comes first.
+Rule 3: names are compared in one word, without case, accents and what the kind of rows leaves out
+        (legal forms), so that "muddy water" is MuddyWater; codes without zeros at their beginning.
+Rule 4: each tier weighs more than all lower ones together, and all weigh more than words do, so
+        that the sum ranks rows of one list and of several lists alike.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from attrs import frozen
+
+from svc_core.text.words import LENGTH_MAX, split_words
+
+PROMINENCE_MAX = 3
+_STARTS_MAX = 4  # words that begin a name
+_REST_MAX = 3  # words left after them; more are not told apart
+_NAME, _CODE, _ALIAS, _ANY_ORDER, _START = "=", "#", "@", "%", ">"
+_TIERS = (
+    *(f"{_START}{rest}" for rest in range(_REST_MAX, 0, -1)),
+    _ANY_ORDER,
+    _ALIAS,
+    _CODE,
+    _NAME,
+)
+_LEAST = 10**6  # more than 32 words in a heading weigh: `TOKENS_MAX`, `WEIGHT`
+
+
+@frozen
+class RowNames:
+    """By what a row is known: its name, others, codes of registers, and its `prominence`.
+
+    That is 0 where it only carries the name of another, as a host does that is called like a
+    company, up to `PROMINENCE_MAX`. Of a prominence of 0 the name must be given whole.
+    """
+
+    name: str
+    aliases: Iterable[str] = ()
+    codes: Iterable[str] = ()
+    prominence: int = 1
+
+
+def name_tokens(
+    names: RowNames, heading: str, bare: Callable[[str], str]
+) -> Mapping[str, Sequence[str]]:
+    """The tokens by which a row is found by name, by the field that they are told of.
+
+    `heading` is the field of the name, and `bare` leaves out of names what is not compared.
+    """
+    level, words = names.prominence, split_words(bare(names.name))
+    others = [split_words(bare(alias)) for alias in names.aliases]
+    starts = range(1, min(_STARTS_MAX + 1, len(words))) if level else ()
+    return {
+        heading: [
+            *_tokens(_NAME, level, [words]),
+            *_tokens(_ANY_ORDER, level, [sorted(words)] if len(words) > 1 else []),
+            *(
+                f"{_START}{min(len(words) - size, _REST_MAX)}{level}{_form(words[:size])}"
+                for size in starts
+            ),
+        ],
+        "aliases": [
+            *_tokens(_ALIAS, level, others),
+            *_tokens(_ANY_ORDER, level, (sorted(other) for other in others if len(other) > 1)),
+        ],
+        "designators": _tokens(_CODE, level, (split_words(code) for code in names.codes)),
+    }
+
+
+def name_weights(question: str, bare: Callable[[str], str]) -> dict[str, int]:
+    """The tokens of rows that are named as a question says, with their weights."""
+    words = split_words(bare(question))
+    scheme, _, code = question.partition(":")
+    forms = {_ANY_ORDER: sorted(words), _CODE: split_words(code or scheme)}
+    return {
+        token: _LEAST * 10**tier * (PROMINENCE_MAX + 1 + level)
+        for tier, sign in enumerate(_TIERS)
+        for level in range(PROMINENCE_MAX + 1)
+        for token in _tokens(sign, level, [forms.get(sign, words)])
+    }
+
+
+def _tokens(sign: str, level: int, names: Iterable[Sequence[str]]) -> list[str]:
+    return [f"{sign}{level}{_form(words, sign)}" for words in names if words]
+
+
+def _form(words: Sequence[str], sign: str = "") -> str:
+    form = "".join(words)[:LENGTH_MAX]
+    return form.lstrip("0") or "0" if sign == _CODE else form
