@@ -2,7 +2,7 @@
 
 from attrs import evolve, frozen
 
-from svc_core.operation.ports import Collection
+from svc_core.operation.ports import Collection, Layout
 
 
 @frozen
@@ -41,9 +41,16 @@ NOTES: Collection[Note] = Collection(
 """A collection whose rows belong to one tenant."""
 
 NOTICES: Collection[Note] = evolve(
-    NOTES, name="sample_notices", prefix="notice", scope="global", kind="notice"
+    NOTES,
+    name="sample_notices",
+    prefix="notice",
+    scope="global",
+    kind="notice",
+    layout=Layout(
+        is_compressed=True, is_filtered=True, beside=("author",), distinctive=("status",)
+    ),
 )
-"""A collection that every tenant reads and only the system writes."""
+"""A collection that every tenant reads and only the system writes, kept in less space."""
 
 SECRETS: Collection[Note] = evolve(
     NOTES, name="sample_secrets", prefix="secret", scope="system", kind=None

@@ -16,6 +16,9 @@ FORMAT = 1
 that an earlier version would misread or lose; a version with a lower number refuses the database.
 A test fails if the format changes while the number stays."""
 
+FILE_FORMAT = 2
+"""The same of a SQLite file, in which an earlier version could not read compressed rows."""
+
 
 @frozen
 class AppliedStep:
@@ -33,16 +36,18 @@ class MigrationStatus:
     pending: tuple[str, ...]
 
 
-def check_migratable(applied: Sequence[AppliedStep], format_number: int) -> None:
+def check_migratable(
+    applied: Sequence[AppliedStep], format_number: int, newest: int = FORMAT
+) -> None:
     """Check that this version knows how to read and migrate the store.
 
-    `format_number` is the format of the version that wrote last.
+    `format_number` is the format of the version that wrote last, `newest` the newest known.
 
     Raises:
         StoreNewer: the format is unknown to this version.
         StoreOlder: the store stands at a step from before `SCHEMA`.
     """
-    if format_number > FORMAT:
-        raise StoreNewer(f"format {format_number}", FORMAT)
+    if format_number > newest:
+        raise StoreNewer(f"format {format_number}", newest)
     if applied and all(step.step != SCHEMA for step in applied):
         raise StoreOlder(applied[-1].step)

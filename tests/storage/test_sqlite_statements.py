@@ -13,7 +13,7 @@ import pytest
 from svc_core.base import drive
 from svc_core.operation.ports import Collection, Position
 from svc_core.operation.ports.selection import criteria_of
-from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, Note
+from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, SECRETS, Note
 from svc_core.testing.sync_store import SyncStore
 from svc_http.stores import SqliteStorage
 from svc_http.stores.sqlite import has_wal_reset_fault, migrate_sqlite
@@ -155,7 +155,7 @@ def test_rows_are_found_by_index(
 
 
 @pytest.mark.parametrize(
-    ("collection", "index"), [(NOTES, "a_c_sample_notes"), (NOTICES, "i_c_sample_notices")]
+    ("collection", "index"), [(NOTES, "a_c_sample_notes"), (SECRETS, "i_c_sample_secrets")]
 )
 def test_the_workers_view_walks_an_index(
     connection: sqlite3.Connection, collection: Collection[Note], index: str

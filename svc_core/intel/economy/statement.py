@@ -16,7 +16,7 @@ from svc_core.operation.declaration import PATH, QUERY, In
 from svc_core.operation.filters import ORDER, FilterFields, FilterValues, sort_orders
 from svc_core.operation.members import CreatedAt, EntityId, ObservationId, PageRequest, UpdatedAt
 from svc_core.operation.period import Moment, Period, parse_period
-from svc_core.operation.ports import BASE_V2, Collection
+from svc_core.operation.ports import BASE_V2, Collection, Layout
 from svc_core.operation.source_members import SourceRef
 from svc_core.wire.constraints import Example, Ge, Pattern
 
@@ -207,6 +207,12 @@ OBSERVATIONS: Collection[StoredObservation] = Collection(
     prefix="obs",
     order=lambda row: row.period_end.toordinal(),
     scope="global",
+    layout=Layout(
+        is_compressed=True,
+        is_filtered=True,
+        beside=("length", "filed", "superseded", "repeated"),
+        distinctive=("fact",),
+    ),
     **_OBSERVATION.indexes(
         ListFinancialObservations,
         keys={"fact": lambda row: row.fact},
@@ -266,6 +272,7 @@ FILINGS: Collection[Filing] = Collection(
     prefix="obs",
     order=lambda row: row.filed_date.toordinal(),
     scope="global",
+    layout=Layout(is_compressed=True),
     keys={"entity": lambda row: row.entity_id, "form": lambda row: row.form},
     facets={"item": lambda row: row.items or ()},
     base=BASE_V2,

@@ -25,7 +25,7 @@ from svc_core.operation.filters import (
 )
 from svc_core.operation.members import CreatedAt, EntityId, PageRequest, Share, UpdatedAt, micros
 from svc_core.operation.period import UpdatedSince
-from svc_core.operation.ports import BASE_V2, Collection
+from svc_core.operation.ports import BASE_V2, Collection, Layout
 from svc_core.operation.source_members import Designator, SourceRef
 from svc_core.search import lists
 from svc_core.search.field_index import FieldIndex, MatchMember
@@ -410,6 +410,7 @@ ENTITIES: Collection[Entity] = Collection(
     prefix="ent",
     order=lambda entity: micros(entity.updated_at),
     scope="global",
+    layout=Layout(is_compressed=True),
     **_ENTITY.indexes(ListEntities, ListActors, facets={"key": keys_of, "label": _labels}),
     search=_search,
     form=2,

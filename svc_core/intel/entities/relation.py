@@ -21,7 +21,7 @@ from svc_core.operation.members import (
     SourceId,
     UpdatedAt,
 )
-from svc_core.operation.ports import Collection
+from svc_core.operation.ports import Collection, Layout
 from svc_core.operation.source_members import Designator
 from svc_core.wire.constraints import Example, Ge, Le, Pattern
 
@@ -95,6 +95,7 @@ RELATIONS: Collection[Relation] = Collection(
     # A row keeps its place when it is written again, so that a walk meets each one once.
     order=lambda _: 0,
     scope="global",
+    layout=Layout(is_compressed=True),
     keys={
         "source": lambda row: row.source,
         "target": lambda row: row.target,

@@ -32,7 +32,7 @@ from svc_core.operation.members import (
     micros,
 )
 from svc_core.operation.period import AreaFilter, Since, TimeFilter, Until, UpdatedSince
-from svc_core.operation.ports import Collection
+from svc_core.operation.ports import Collection, Layout
 from svc_core.operation.source_members import (
     SEVERITIES,
     Confidence,
@@ -255,6 +255,7 @@ OSINT_EVENTS: Collection[OsintEvent] = Collection(
     prefix="obs",
     order=lambda event: micros(event.seen_at),
     scope="global",
+    layout=Layout(is_compressed=True),
     **_EVENT.indexes(ListEvents, facets={"mark": marks_of}, numbers={"gravity": _gravity}),
     place=lambda event: point_at(event.place),
     kind="osintEvent",

@@ -9,7 +9,7 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import wire
-from svc_core.operation.ports import Collection, IndexedRow
+from svc_core.operation.ports import Collection, IndexedRow, Layout
 
 Members = dict[str, Any]
 """The members of a row, by their wire names."""
@@ -77,6 +77,7 @@ CONTRIBUTIONS: Collection[Contribution] = Collection(
     # Of a source they stand in the order of their keys, which is mostly that of its documents.
     order=lambda _: 0,
     scope="global",
+    layout=Layout(is_compressed=True, is_filtered=True, distinctive=("row",)),
     keys={
         "row": lambda c: c.row,
         "source": lambda c: ended_source(c.source) if c.ended_listings else c.source,

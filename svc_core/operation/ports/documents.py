@@ -48,6 +48,22 @@ def attribute_keys(*names: str) -> dict[str, Callable[[Any], Any]]:
     return {name: attrgetter(name) for name in names}
 
 
+@frozen
+class Layout:
+    """How the rows of a large collection are kept in less space, which a store may do otherwise.
+
+    `is_compressed` says that rows are many and alike, so that a store may compress their bytes.
+    Where it `is_filtered`, it is never listed without a filter, and its order alone needs no index.
+    Nor do the filters `beside`, which only ever narrow others. `distinctive` are keys of which a
+    value has few rows, which can be sorted when they are read.
+    """
+
+    is_compressed: bool = False
+    is_filtered: bool = False
+    beside: tuple[str, ...] = ()
+    distinctive: tuple[str, ...] = ()
+
+
 @frozen(eq=False)
 class Collection(Generic[T]):
     """The one declaration from which every backend makes its tables and indexes.
@@ -84,6 +100,7 @@ class Collection(Generic[T]):
     path: str = ""
     parent: Callable[[T], str] | None = None
     owner: str = ""
+    layout: Layout = Layout()
 
     @property
     def number_names(self) -> tuple[str, ...]:

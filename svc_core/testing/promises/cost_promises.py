@@ -76,13 +76,13 @@ class CostLaw:
             yield f"count {name}", self._question("count", **filters)
             yield f"scan {name}", self._question("scan", **filters)
             yield f"scan after, {name}", self._question("scan", after=middle, **filters)
-            for order in self.collection.number_names if name not in self._common() else ():
+            for order in self._numbers if name not in self._common() else ():
                 page = {"limit": MATCHES, **filters, "order": order}
                 yield f"scan {name} by {order}", self._question("scan", **page)
                 after = self._question("scan", after=middle, **page)
                 yield f"scan after, {name} by {order}", after
         if self.collection.search is not None:
-            for name, filters in (("", {"limit": 5}), self._BETWEEN):
+            for name, filters in (("", {"limit": 5}), *self._orders()):
                 yield f"search {name}", self._question("search", terms={"rare": 1}, **filters)
 
     def _question(self, verb: str, **options: Any) -> Question:
@@ -92,15 +92,16 @@ class CostLaw:
         return ask
 
     def _filters(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        yield "all", {"limit": 5}
-        yield self._BETWEEN
+        if not self.collection.layout.is_filtered:
+            yield "all", {"limit": 5}
+        yield from self._orders()
         for name, filters in self._common().items():
             yield name, {"where": filters, "limit": 5}
-        for name in (*self.collection.keys, *self.collection.facets):
+        for name in self._names:
             yield name, {"where": {name: ("rare",)}}
             yield f"{name} of several", {"where": {name: ("rare", "rare too", "none")}}
             yield f"{name} between", {"where": {name: ("rare",)}, "start": 1002, "end": 1009}
-        for name in self.collection.number_names:
+        for name in self._numbers:
             yield f"{name} of a range", {"ranges": {name: (1_000, 2_000)}}
         if self.collection.place is not None:
             yield "box", {"box": GeoBox(0, 0, 0.01, 0.01)}
@@ -108,9 +109,27 @@ class CostLaw:
         if self.collection.search is not None:
             yield "words", {"words": ("rare",)}
 
+    def _orders(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Bounds of the order alone, where it has an index."""
+        if not self.collection.layout.is_filtered:
+            yield self._BETWEEN
+
+    @property
+    def _names(self) -> list[str]:
+        """The keys and facets that may be the only filter."""
+        names = (*self.collection.keys, *self.collection.facets)
+        return [name for name in names if name not in self.collection.layout.beside]
+
+    @property
+    def _numbers(self) -> list[str]:
+        """The numbers that may be the only filter."""
+        beside = self.collection.layout.beside
+        return [name for name in self.collection.number_names if name not in beside]
+
     def _common(self) -> dict[str, dict[str, tuple[str, ...]]]:
         """Filters that ever more rows meet, of which a page has a few."""
-        names = (*self.collection.keys, *self.collection.facets)
+        distinctive = self.collection.layout.distinctive
+        names = [name for name in self._names if name not in distinctive]
         return {f"common {name}": {name: ("often 1", "often 2")} for name in names}
 
     def _match(self, number: int) -> OutlineRow:

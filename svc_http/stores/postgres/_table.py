@@ -141,7 +141,8 @@ def columns(table: PostgresTable, shape: Shape) -> list[str]:
 
 def indexes(table: PostgresTable, shape: Shape, number: int) -> dict[str, str]:
     """The indexes of a shape by name, plus the index of rows whose shape is not `number`."""
-    rows, names = table.rows, sorted(name for name in shape if name[0] in _INDEXES)
+    rows, beside = table.rows, table.collection.layout.beside
+    names = sorted(name for name in shape if name[0] in _INDEXES and name[2:] not in beside)
     stale = {f"s{number}_{rows}": f"ON {rows} (tenant, id) WHERE shape <> {number}"}
     return stale | {
         f"i_{rows}_{name}": f"ON {rows} {_INDEXES[name[0]].format(name)}" for name in names

@@ -58,7 +58,7 @@ class RelationalDocuments(ABC, Generic[L]):
         """The row, or None when this tenant has no such row."""
         owner = scopes.read_owner(collection, self._tenant)
         rows = await self._session.rows(self._table(collection).get, owner, id_)
-        return StoredRow(id_, *rows[0]) if rows else None
+        return next(iter(self._stored(collection, [(id_, *row) for row in rows])), None)
 
     async def get_many(
         self, collection: Collection[T], ids: Sequence[str]
@@ -66,7 +66,7 @@ class RelationalDocuments(ABC, Generic[L]):
         """The rows that are there; see the port."""
         owner = scopes.read_owner(collection, self._tenant)
         records = await self._session.rows(self._table(collection).get_many, owner, list(ids))
-        rows = {row.id: row for row in _documents(records)}
+        rows = {row.id: row for row in self._stored(collection, records)}
         return {id_: rows[id_] for id_ in ids if id_ in rows}
 
     async def scan(
@@ -89,7 +89,7 @@ class RelationalDocuments(ABC, Generic[L]):
             records = await self._page(
                 lists, await self._walk(lists, order), order, after, limit + 1
             )
-        rows = tuple(_documents(records[:limit]))
+        rows = tuple(self._stored(collection, records[:limit]))
         if len(records) <= limit:
             return Slice(rows)
         last = records[limit - 1]
@@ -123,7 +123,7 @@ class RelationalDocuments(ABC, Generic[L]):
         if len(rows) > limit:
             id_, _, order, _, rank = rows[limit - 1]
             end = Position(order, id_, rank)
-        return Slice(tuple(_documents(rows[:limit])), end)
+        return Slice(tuple(self._stored(collection, rows[:limit])), end)
 
     async def across(
         self, collection: Collection[T], limit: int, bounds: CrossTenantFilters
@@ -133,7 +133,8 @@ class RelationalDocuments(ABC, Generic[L]):
         if lists is None:
             return ()
         rows = await self._rows(lists, lists.across(bounds.get("after"), limit))
-        return tuple(TenantRow(row[0], StoredRow(*row[1:])) for row in rows)
+        documents = self._stored(collection, [row[1:] for row in rows])
+        return tuple(map(TenantRow, [row[0] for row in rows], documents))
 
     def _table(self, collection: Collection[Any]) -> Any:
         """The table of a collection.
@@ -166,6 +167,14 @@ class RelationalDocuments(ABC, Generic[L]):
                 return best
         return in_order[0] if in_order else whole_walk(order)
 
+    def _stored(
+        self,
+        collection: Collection[Any],  # noqa: ARG002 - for stores that compress some
+        records: Iterable[Any],
+    ) -> list[StoredRow[Any]]:
+        """Rows of identifier, version, order and body as documents."""
+        return [_to_document(row[:4]) for row in records]
+
     async def _rows(self, lists: L, query: StatementDraft) -> list[Any]:
         return await self._session.rows(lists.placeholders(query.text), *query.values)
 
@@ -188,7 +197,3 @@ class RelationalDocuments(ABC, Generic[L]):
         self, lists: L, terms: Mapping[str, int], after: Position | None, limit: int
     ) -> list[Any]:
         """Rows by the total weight of their terms, which is a further column."""
-
-
-def _documents(records: Iterable[Any]) -> list[StoredRow[Any]]:
-    return [_to_document(row[:4]) for row in records]

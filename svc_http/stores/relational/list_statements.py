@@ -82,21 +82,27 @@ class ListStatements(ABC):
 
         A count has no order. Words are always looked up in the text index.
         """
-        criteria = self.criteria
+        criteria, beside = self.criteria, self.collection.layout.beside
         if criteria.words:
             return [], []
         filters = [
             IndexWalk(name, tuple([(choice,) for choice in choices]))
             for name, choices in criteria.where.items()
+            if name not in beside
         ]
-        spans = [IndexWalk(span.name, span.parts, is_number=True) for span in criteria.spans]
+        spans = [
+            IndexWalk(span.name, span.parts, is_number=True)
+            for span in criteria.spans
+            if span.name not in beside
+        ]
         if order is None:
             return ([*filters, *spans], []) if is_count else (filters, spans)
         ranked = self.ranked_by(order)
         in_order = [walk for walk in filters if walk.name in ranked]
         in_order += [walk for walk in spans if walk.name == order]
         others = [walk for walk in (*filters, *spans) if walk not in in_order]
-        if (criteria.start, criteria.end) != (None, None):
+        is_bounded = (criteria.start, criteria.end) != (None, None)
+        if is_bounded and not self.collection.layout.is_filtered:
             others.append(WHOLE)
         return in_order, others
 
@@ -128,7 +134,8 @@ class ListStatements(ABC):
         elif end is not None:
             values.append(end)
         values.append(limit)
-        kind = (type(self), self.rows, order, start is None, is_after, len(values))
+        is_filtered = self.collection.layout.is_filtered
+        kind = (type(self), self.rows, is_filtered, order, start is None, is_after, len(values))
         if kind not in self._pages:
             query = self.walk_page(whole_walk(order), order, after, limit)
             self._pages[kind] = self.placeholders(query.text)

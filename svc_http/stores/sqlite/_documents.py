@@ -19,6 +19,7 @@ from svc_http.stores.relational.list_statements import IndexWalk
 from svc_http.stores.sqlite._lists import SqliteLists
 from svc_http.stores.sqlite._rows import RowState, RowWriter
 from svc_http.stores.sqlite._session import SqliteSession
+from svc_http.stores.sqlite.row_compression import expand_row
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -122,6 +123,11 @@ class SqliteDocuments(RelationalDocuments[SqliteLists]):
                 return []
             run = (first, last) if count <= RUN_ROWS_MAX else None
         return await self._rows(lists, lists.search(terms, run, after, limit))
+
+    def _stored(self, collection: Collection[Any], records: Iterable[Any]) -> list[StoredRow[Any]]:
+        if collection.layout.is_compressed:
+            records = [(*row[:3], expand_row(row[3], row[0])) for row in records]
+        return super()._stored(collection, records)
 
     def _writer(self, collection: Collection[Any], id_: str) -> RowWriter:
         table = self._table(collection)

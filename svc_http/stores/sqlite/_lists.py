@@ -49,6 +49,8 @@ class SqliteLists(ListStatements):
 
     def index_hint(self, name: str, order: str | None) -> str:
         """The index of a filter, a number or (nameless) the order."""
+        if name == "" and self.collection.layout.is_filtered:
+            return ""
         pair = f"_{order}" if order in self.collection.rankings.get(name, ()) else ""
         return f" INDEXED BY i_{self.rows}{name and '_'}{name}{pair}"
 

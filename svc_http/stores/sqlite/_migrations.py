@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from svc_core.operation.ports import Collection
 from svc_http.stores.migration_steps import (
-    FORMAT,
+    FILE_FORMAT,
     SCHEMA,
     AppliedStep,
     MigrationStatus,
@@ -36,22 +36,20 @@ _FIXED_STEPS: Final[dict[str, tuple[str, ...]]] = {
 """The steps for the tables that every file has, with their statements. The former ones have none:
 they are noted so that a version that still takes them finds nothing to do."""
 _DROPPING: Final = {
-    "pairs": ("drop_pair",),
-    "keys": ("drop_index", "drop_key"),
-    "numbers": ("drop_index", "drop_number"),
+    "pairs": "drop_pair",
+    "indexes": "drop_index",
+    "keys": "drop_key",
+    "numbers": "drop_number",
 }
-_ADDING: Final = {
-    "numbers": ("add_number", "index_number"),
-    "keys": ("add_key", "index_key"),
-    "pairs": ("index_pair",),
-}
-"""The statements that drop and add a filter, or the index of a pair, in the order of the kinds."""
+_ADDING: Final = {"numbers": "add_number", "keys": "add_key", "pairs": "index_pair"}
+"""The statements that drop and add a filter or the index of a pair, in the order of the kinds."""
 
 _Shape = dict[str, Any]
 """The declaration that the tables of a collection were last migrated to: names by their kinds."""
 
 _NO_SHAPE: Final[_Shape] = {
     "keys": [], "facets": [], "numbers": [], "pairs": [], "search": False, "form": 1,
+    "compressed": False,
 }  # fmt: skip
 
 
@@ -64,7 +62,7 @@ def status_of(
         StoreNewer, StoreOlder: a version wrote the file that this one does not follow on.
     """
     steps = _applied_steps(connection)
-    check_migratable(steps, _stored_format(connection))
+    check_migratable(steps, _stored_format(connection), FILE_FORMAT)
     names = {step.step for step in steps}
     shapes = _shapes(connection)
     pending = [step for step in _FIXED_STEPS if step not in names]
@@ -89,7 +87,7 @@ def apply(
     connection.execute("BEGIN IMMEDIATE")
     try:
         before = _applied_steps(connection)
-        check_migratable(before, _stored_format(connection))
+        check_migratable(before, _stored_format(connection), FILE_FORMAT)
         connection.execute(_NUMBERS)
         names = {step.step for step in before}
         for step, statements in _FIXED_STEPS.items():
@@ -98,8 +96,8 @@ def apply(
                     connection.execute(one_line(statement))
                 _number(connection, step)
         # Not written again, so that a file of this format can be opened on a full disk.
-        if _stored_format(connection) < FORMAT:
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
+        if _stored_format(connection) < FILE_FORMAT:
+            connection.execute(f"PRAGMA user_version = {FILE_FORMAT}")
         connection.execute("INSERT OR IGNORE INTO meta VALUES ('epoch', ?)", (epoch,))
         _apply_declared(connection, collections)
         steps = _applied_steps(connection)[len(before) :]
@@ -132,13 +130,12 @@ def _reshape(
     connection: sqlite3.Connection, table: SqliteTable, old: _Shape | None, new: _Shape
 ) -> None:
     steps = table.create_tables() if old is None else []
-    was = old or _NO_SHAPE
-    for kind, kinds in _DROPPING.items():
-        gone = [name for name in was[kind] if name not in new[kind]]
-        steps += [table.statement(step, name) for name in gone for step in kinds]
-    for kind, kinds in _ADDING.items():
-        fresh = [name for name in new[kind] if name not in was[kind]]
-        steps += [table.statement(step, name) for name in fresh for step in kinds]
+    was = old or _NO_SHAPE | {"indexes": []}
+    for kind, step in _DROPPING.items():
+        steps += [table.statement(step, name) for name in was[kind] if name not in new[kind]]
+    for kind, step in _ADDING.items():
+        steps += [table.statement(step, name) for name in new[kind] if name not in was[kind]]
+    steps += [table.indexes[name] for name in new["indexes"] if name not in was["indexes"]]
     steps += [table.statement("drop_texts")] * was["search"]
     steps += [table.statement("create_texts")] * new["search"]
     for step in steps:
@@ -167,7 +164,13 @@ def _shapes(connection: sqlite3.Connection) -> dict[str, _Shape]:
     if not _has(connection, "shapes"):
         return {}
     rows = connection.execute("SELECT collection, shape FROM shapes")
-    return {name: _NO_SHAPE | json.loads(text) for name, text in rows}
+    return {name: _whole_shape(json.loads(text)) for name, text in rows}
+
+
+def _whole_shape(shape: _Shape) -> _Shape:
+    """A stored shape with what shapes of earlier versions lack: every filter had an index."""
+    shape = _NO_SHAPE | shape
+    return {"indexes": sorted(["", *shape["keys"], *shape["numbers"]])} | shape
 
 
 def _has(connection: sqlite3.Connection, name: str) -> bool:
@@ -189,6 +192,8 @@ def _shape(collection: Collection[Any]) -> _Shape:
         "numbers": sorted(collection.number_names),
         "pairs": pairs,
         "form": collection.form,
+        "compressed": collection.layout.is_compressed,
+        "indexes": sorted(build_table(collection).indexes),
     }
 
 
@@ -201,4 +206,5 @@ def _step(collection: Collection[Any], old: _Shape | None) -> str:
     words += [f"-{name}" for name in sorted(before - after)]
     words += ["text index"] if old["search"] != new["search"] else []
     words += [f"form {new['form']}"] if old["form"] != new["form"] else []
+    words += ["compressed rows"] if old["compressed"] != new["compressed"] else []
     return f"collection {collection.name}: {' '.join(words) or 'filters rearranged'}"

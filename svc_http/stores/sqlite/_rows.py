@@ -12,6 +12,7 @@ from svc_http.stores.contents import record_of
 from svc_http.stores.relational.filter_columns import facet_pairs, index_cells
 from svc_http.stores.sqlite._table import SqliteTable
 from svc_http.stores.sqlite._texts import Texts
+from svc_http.stores.sqlite.row_compression import compress_row, expand_row
 
 REINDEXED_ROWS = 500
 """Rows held in memory at a time while the index data of a table is rebuilt."""
@@ -49,7 +50,7 @@ class RowWriter:
     def insert(self, record: IndexedRow, version: int = 1) -> bool:
         """Insert the row with that version unless it exists; whether it was inserted."""
         pairs = facet_pairs(record)
-        columns = _columns(self.table, version, pairs, record)
+        columns = self._columns(version, pairs, record)
         cursor = self.connection.execute(self.table.insert, [self.owner, self.id_, *columns])
         if cursor.rowcount == 0 or cursor.lastrowid is None:
             return False
@@ -85,8 +86,16 @@ class RowWriter:
         self._add_text(row, record)
 
     def _overwrite(self, row: int, version: int, pairs: Pairs, record: IndexedRow) -> None:
-        columns = _columns(self.table, version, pairs, record)
+        columns = self._columns(version, pairs, record)
         self.connection.execute(self.table.update, [*columns, row])
+
+    def _columns(self, version: int, pairs: Pairs, record: IndexedRow) -> list[object]:
+        """The values of the columns; one lists the facets, so that an update knows the old ones."""
+        collection, body = self.table.collection, record.raw
+        if collection.layout.is_compressed:
+            body = compress_row(body, self.id_)
+        cells = index_cells(collection, record)
+        return [version, record.order, _json(pairs) if pairs else "[]", *cells, body]
 
     def _add_facets(self, row: int, order: int, pairs: Pairs) -> None:
         for name, value in pairs:
@@ -116,14 +125,8 @@ def reindex(connection: sqlite3.Connection, table: SqliteTable) -> None:
     texts, last = Texts(connection), 0
     while batch := connection.execute(table.reindexed, (last, REINDEXED_ROWS)).fetchall():
         for row, owner, id_, version, body in batch:
-            record = record_of(table.collection, body)
+            record = record_of(table.collection, expand_row(body, id_))
             RowWriter(connection, texts, table, owner, id_).refill(row, version, record)
         texts.write()
         texts.clear()
         last = batch[-1][0]
-
-
-def _columns(table: SqliteTable, version: int, pairs: Pairs, record: IndexedRow) -> list[object]:
-    """The values of the columns; one lists the facets, so that an update knows the old ones."""
-    cells = index_cells(table.collection, record)
-    return [version, record.order, _json(pairs) if pairs else "[]", *cells, record.raw]

@@ -146,11 +146,16 @@ def migrate_sqlite(
 ) -> tuple[AppliedStep, ...]:
     """Apply the pending migration steps to a file that no process uses; the steps applied now.
 
+    A file that was there is then written anew, without the room that they left.
+
     Raises:
         StoreBusy: a process uses the file.
     """
     with FileLock(Path(path)), closing(connect_writer(Path(path))) as connection:
-        return migrations.apply(connection, tuple(collections), epoch)
+        steps = migrations.apply(connection, tuple(collections), epoch)
+        if steps and steps[0].number > 1:
+            connection.execute("VACUUM")
+        return steps
 
 
 def sqlite_status(path: Path | str, collections: Iterable[Collection[Any]]) -> MigrationStatus:

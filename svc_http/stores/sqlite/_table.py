@@ -65,13 +65,32 @@ class SqliteTable:
         """
         key, _, number = name.partition(" ")
         text = one_line(_SQL[kind])
-        return text.format(**self._names, name=name, key=key, number=number)
+        index = key and f"_{key}"
+        return text.format(**self._names, name=name, key=key, number=number, index=index)
 
     def create_tables(self) -> list[str]:
         """The statements that create the tables of a collection, without its key columns."""
-        kinds = ["create", "create_order", "create_facets"]
+        kinds = ["create", "create_facets"]
         kinds += ["create_across"] * (self.collection.scope == "tenant")
         return [self.statement(kind) for kind in kinds]
+
+    @property
+    def indexes(self) -> dict[str, str]:
+        """The statements that create the indexes of the order and of filters, by the name of the
+        index in a shape: that of its filter, with ` distinctive` behind it where it has no order.
+        """
+        layout, indexes = self.collection.layout, dict[str, str]()
+        if not layout.is_filtered:
+            indexes[""] = self.statement("create_order")
+        for name in self.collection.keys:
+            if name in layout.distinctive:
+                indexes[f"{name} distinctive"] = self.statement("index_distinctive", name)
+            elif name not in layout.beside:
+                indexes[name] = self.statement("index_key", name)
+        for name in self.collection.number_names:
+            if name not in layout.beside:
+                indexes[name] = self.statement("index_number", name)
+        return indexes
 
 
 Tables = Mapping[str, SqliteTable]

@@ -43,6 +43,8 @@ ALTER TABLE {rows} ADD COLUMN k_{name} TEXT
 -- index_key
 CREATE INDEX i_{rows}_{name} ON {rows} (tenant, k_{name}, ord DESC, id DESC) WHERE k_{name} IS
   NOT NULL
+-- index_distinctive
+CREATE INDEX i_{rows}_{name} ON {rows} (tenant, k_{name}) WHERE k_{name} IS NOT NULL
 -- add_number
 ALTER TABLE {rows} ADD COLUMN n_{name} INTEGER NOT NULL DEFAULT {no_number}
 -- index_number
@@ -55,6 +57,6 @@ ALTER TABLE {rows} DROP COLUMN k_{name}
 -- drop_number
 ALTER TABLE {rows} DROP COLUMN n_{name}
 -- drop_index
-DROP INDEX i_{rows}_{name}
+DROP INDEX i_{rows}{index}
 -- drop_pair
 DROP INDEX i_{rows}_{key}_{number}

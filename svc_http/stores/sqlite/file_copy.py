@@ -39,6 +39,7 @@ from svc_http.stores.sqlite._table import SqliteTable, build_table
 from svc_http.stores.sqlite._texts import Texts
 from svc_http.stores.sqlite.file_connection import LOGS, OWNER_ONLY, connect_reader, connect_writer
 from svc_http.stores.sqlite.file_lock import FileLock
+from svc_http.stores.sqlite.row_compression import expand_row
 
 PLACEHOLDER: Final = b"svc db copy makes a database here, or was ended before it was whole.\n"
 """The content of the final name while the copy is incomplete."""
@@ -89,7 +90,11 @@ class SqliteSource:
         """The rows of a part, in the order of every backend, in batches of `BATCH_ROWS`."""
         cursor = self._connection.execute(_READ.get(part) or select_statement(part))
         while batch := cursor.fetchmany(BATCH_ROWS):
-            yield [(row[0], *line_of(row[1:])) for row in batch] if part == LINES else batch
+            if part == LINES:
+                batch = [(row[0], *line_of(row[1:])) for row in batch]
+            elif isinstance(part, Collection) and part.layout.is_compressed:
+                batch = [(*row[:-1], expand_row(row[-1], row[1])) for row in batch]
+            yield batch
 
 
 class SqliteTarget(SqliteSource):
