@@ -9,6 +9,7 @@ Rule 3: links and markup are this package's business, so feedparser's slow sanit
 import io
 import re
 from collections.abc import Iterator
+from functools import partial
 from html.entities import html5
 
 from attrs import evolve, frozen
@@ -46,6 +47,16 @@ _TERM = re.compile(r"<(?:[\w.-]+:)?(?:category|subject)\b", re.IGNORECASE)
 _ODDITIES_MAX = 2_000
 _EDGE_CHARS = 4_096
 _LONG_WORD = re.compile(r"[\w.+-]{1000}")
+
+_MEDIA_PREFIX = re.compile(rb"xmlns:([\w.-]+)\s*=\s*[\"']http://search\.yahoo\.com/mrss/?[\"']")
+_HTML_TYPE = re.compile(rb"type\s*=\s*[\"']html")
+_MEDIA = (
+    rb"<media:(title|description)(?=[\s/>])([^<>]*)"
+    rb"(?:/>|>((?:[^<]++|<!\[CDATA\[.*?\]\]>)*+)</media:\1\s*>)",
+    rb"<media:content(?=[\s>])[^<>]*(?<!/)>(?:[^<]++|<(?!media:content[\s>]))*?</media:content\s*>",
+    rb"<media:group(?=[\s>])(?:[^<]++|<(?!media:group[\s>]))*?</media:group\s*>",
+)
+"""A text of Media RSS, a content that holds some, a group of contents."""
 
 # feedparser ends an address after four letters of its top-level domain; the rest of a longer one
 # ("ann@desk.example (Ann)") is left in the name.
@@ -144,7 +155,7 @@ def _by_feedparser(document: bytes) -> _Reading:
     headers = {"content-type": "application/xml; charset=utf-8"}
     try:
         answer = feedparser.parse(
-            io.BytesIO(document),
+            io.BytesIO(_with_media_names(document)),
             response_headers=headers,
             sanitize_html=False,
             resolve_relative_uris=False,
@@ -154,6 +165,34 @@ def _by_feedparser(document: bytes) -> _Reading:
     # Plain dicts: feedparser's own answer aliases ("updated" for "published") that are not there.
     entries: list[Fields] = [dict(entry) for entry in answer.entries]
     return _Reading(str(answer.version), dict(answer.feed), entries)
+
+
+def _with_media_names(document: bytes) -> bytes:
+    """The document without the titles and descriptions of Media RSS, but those of groups.
+
+    feedparser takes all of them for those of the entry. Most are captions; a group is one thing in
+    several forms, and says what it is: `group_title`, `group_description`, `html_group_title`.
+    """
+    for prefix in set(_MEDIA_PREFIX.findall(document)):
+        document = _without_captions(document, prefix)
+    return document
+
+
+def _without_captions(document: bytes, prefix: bytes) -> bytes:
+    forms = (form.replace(b"media:", re.escape(prefix) + b":") for form in _MEDIA)
+    text, content, group = (re.compile(form, re.DOTALL) for form in forms)
+
+    def rename(match: re.Match[bytes]) -> bytes:
+        own = content.sub(lambda inner: text.sub(b"", inner[0]), match[0])
+        return text.sub(partial(_group_text, prefix), own)
+
+    return text.sub(b"", group.sub(rename, document))
+
+
+def _group_text(prefix: bytes, match: re.Match[bytes]) -> bytes:
+    html = b"html_" if _HTML_TYPE.search(match[2]) else b""
+    name = b"%s:%sgroup_%s" % (prefix, html, match[1])
+    return b"<%s>%s</%s>" % (name, match[3] or b"", name)
 
 
 def _format(version: str) -> FeedFormat:
@@ -183,7 +222,7 @@ def _draft(entry: Fields, kind: FeedFormat) -> EntryDraft:
     return EntryDraft(
         guid=string(entry, "id"),
         title=_markup(entry, "title", kind),
-        summary=_markup(entry, "summary", kind),
+        summary=_summary(entry, kind),
         content=_content(entry),
         link=link,
         other_links=(*related_links, *_web_links(string(entry, "id"))),
@@ -210,6 +249,19 @@ def _markup(fields: Fields, name: str, kind: FeedFormat) -> Markup:
     if kind == "atom" and dict.get(detail, "type") == "text/plain":
         return PLAIN(text)
     return Markup(text, literal if kind != "atom" and name == "title" else plain_text)
+
+
+def _summary(entry: Fields, kind: FeedFormat) -> Markup:
+    """The summary; of an entry without words that is a media group and no picture, the group's."""
+    own = _markup(entry, "summary", kind)
+    if own.source or any(map(_is_picture, _mappings(entry, "media_content"))):
+        return own
+    words, html = (string(entry, f"media_{name}group_description") for name in ("", "html_"))
+    return PLAIN(words) if words else Markup(html)
+
+
+def _is_picture(media: Fields) -> bool:
+    return string(media, "medium") == "image" or _is_image(string(media, "type"))
 
 
 def _name_markup(name: str, kind: FeedFormat) -> Markup:
@@ -279,8 +331,7 @@ def _image(entry: Fields) -> str:
 
 def _images(entry: Fields) -> Iterator[str]:
     for media in _mappings(entry, "media_content"):
-        is_image = string(media, "medium") == "image" or _is_image(string(media, "type"))
-        yield string(media, "url") if is_image else ""
+        yield string(media, "url") if _is_picture(media) else ""
     for link in _mappings(entry, "links"):
         is_image = string(link, "rel") == "enclosure" and _is_image(string(link, "type"))
         yield string(link, "href") if is_image else ""

@@ -196,7 +196,7 @@ def test_every_text_of_every_format_comes_back_whole(
 # -- feeds -------------------------------------------------------------------------------------
 
 ATOM = (
-    '<feed xmlns="http://www.w3.org/2005/Atom"><title>{feed}</title><entry><id>urn:1</id>'
+    '<feed xmlns="http://www.w3.org/2005/Atom" xmlns:m="http://search.yahoo.com/mrss/"><title>{feed}</title><entry><id>urn:1</id>'
     "<link href='https://pier.example/1'/>{entry}</entry></feed>"
 )
 RSS = (
@@ -254,6 +254,14 @@ FEED_TEXTS: dict[str, tuple[str, Callable[[str], str], Callable[[str], bytes]]] 
     "rss category": ("categories", escape, _xml(RSS, "<category>{}</category>")),
     "rdf title": ("title", escape, _xml(RDF, "<title>{}</title>")),
     "rdf description": ("summary", escape, _xml(RDF, "<description>{}</description>")),
+    "media group": (
+        "text", str, _xml(ATOM, "<m:group><m:description>{}</m:description></m:group>"),
+    ),
+    "media group as html": (
+        "text",
+        escape,
+        _xml(ATOM, "<m:group><m:description type='html'>{}</m:description></m:group>"),
+    ),
     "jsonfeed title": ("title", str, _json(lambda text: {"title": text})),
     "jsonfeed summary": ("summary", str, _json(lambda text: {"summary": text})),
     "jsonfeed text": ("text", str, _json(lambda text: {"content_text": text})),

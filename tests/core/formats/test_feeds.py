@@ -457,3 +457,59 @@ def test_a_related_link_that_another_mark_contradicts_is_no_page(links: str) -> 
     entry = f'<entry>{links}<link href="https://blog.example/1"/></entry>'
     feed = parse_feed(atom(f'<link href="https://blog.example/"/>{entry}{second}'))
     assert [item.url for item in feed.items] == ["https://blog.example/1", "https://blog.example/2"]
+
+
+# --- Media RSS ----------------------------------------------------------------------------------
+
+MEDIA = 'xmlns:m="http://search.yahoo.com/mrss/"'
+CAPTION = (
+    "<m:title>Cap</m:title><m:description type='html'>Cap &lt;i&gt;Cap&lt;/i&gt;</m:description>"
+)
+PICTURE = '<m:content url="/a.jpg" medium="image"'
+CAPTION_PLACES = {
+    "of the entry": CAPTION,
+    "of a content": f"{PICTURE}>{CAPTION}</m:content>",
+    "of an empty content": f"{PICTURE}/>{CAPTION}<m:description/>",
+    "of pictures of a group": f"<m:group>{PICTURE}/>{PICTURE} x='2'/>{CAPTION}</m:group>",
+    "of a content of a group": f"<m:group><m:content url='/a.mp4'>{CAPTION}</m:content></m:group>",
+    "in CDATA": "<m:description><![CDATA[Cap <m:group> Cap]]></m:description>",
+}
+OWN_WORDS = {
+    rss: ("", "<title>T</title>", "<title>T</title><description>Own</description>"),
+    atom: ("<id>1</id>", "<title>T</title>", "<title>T</title><content>Own</content>"),
+}
+
+
+@pytest.mark.parametrize("is_last", [False, True])
+@pytest.mark.parametrize("place", CAPTION_PLACES)
+@pytest.mark.parametrize(
+    ("feed", "words"), [(feed, words) for feed in OWN_WORDS for words in OWN_WORDS[feed]]
+)
+def test_a_caption_is_no_text_of_its_article(
+    feed: Callable[..., bytes], words: str, place: str, is_last: bool
+) -> None:
+    link = (
+        "<link>https://desk.example/1</link>"
+        if feed is rss
+        else "<link href='https://desk.example/1'/>"
+    )
+    inner = "".join((words, CAPTION_PLACES[place])[:: 1 if is_last else -1])
+    entry = f"<item>{link}{inner}</item>" if feed is rss else f"<entry>{link}{inner}</entry>"
+    item = only(feed(entry, MEDIA))
+    own = "Own" if "Own" in words else ""
+    assert (item.title, item.summary, item.text) == ("T" if "T<" in words else "", own, own)
+
+
+@pytest.mark.parametrize(
+    ("own", "text"), [("", "What is shown."), ("<summary>Own</summary>", "Own")]
+)
+def test_an_entry_that_is_a_media_group_has_its_words_where_it_has_none(
+    own: str, text: str
+) -> None:
+    group = "<m:title>T</m:title><m:content url='/v' type='video/mp4'/>" + (
+        "<m:thumbnail url='/a.jpg'/><m:description>What is shown.</m:description>"
+    )
+    item = only(
+        atom(f"<entry><id>1</id><title>T</title>{own}<m:group>{group}</m:group></entry>", MEDIA)
+    )
+    assert (item.title, item.text) == ("T", text)
