@@ -24,7 +24,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.changes": 226,
     "svc_core.contract": 511,
     "svc_core.data": 7,
-    "svc_core.formats": 5295,
+    "svc_core.formats": 5325,
     "svc_core.intel.countries": 136,
     "svc_core.intel.economy": 679,
     "svc_core.intel.entities": 1273,
