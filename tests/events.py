@@ -31,6 +31,7 @@ def _format(id_: str, kind: Any = "window") -> Format:
     )
 
 
+PAGER = {"low": "green", "medium": "yellow", "high": "orange", "critical": "red"}
 QUAKES, ALERTS = _format("usgs"), _format("gdacs")
 
 
@@ -54,7 +55,7 @@ def place(longitude: float | None, latitude: float | None, country: str | None) 
 
 def event(number: int, **members: Any) -> Record:
     """An earthquake; `members` stand in place of its own, and `also` are other keys of it."""
-    provider = members.setdefault("provider", "usgs")
+    provider, severity = members.setdefault("provider", "usgs"), members.get("severity", "medium")
     usual = {
         "type": "earthquake",
         "category": "disaster",
@@ -66,7 +67,7 @@ def event(number: int, **members: Any) -> Record:
             {"metric": "magnitude", "value": 5.5, "unit": "1", "provider": "usgs", "basis": "mww"}
         ],
         "severity": "medium",
-        "severityBasis": {"provider": "usgs", "scale": "sig", "value": 450},
+        "severityBasis": {"provider": "usgs", "scale": "pager", "value": PAGER.get(severity)},
         "designators": [{"scheme": "usgs", "value": f"us{number}", "provider": None}],
     }
     also, stamp = members.pop("also", ()), members.pop("stamp", None)

@@ -17,6 +17,7 @@ from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
 from svc_core.formats.reading.markup_text import fold_space
 from svc_core.formats.reading.relation_records import relation_record
+from svc_core.formats.reading.severities import severity_members
 from svc_core.formats.reading.values import (
     designator,
     epoch_moment,
@@ -29,9 +30,6 @@ from svc_core.formats.reading.values import (
     text_member,
 )
 
-# Of `threat_level_id`, where 4 is undefined; of `analysis`: initial, ongoing, complete.
-SEVERITIES = {"1": "high", "2": "medium", "3": "low"}
-STATUSES = {"0": "emerging", "1": "active", "2": "closed"}
 VALUE_CHARS = 1_000
 EVENT_MEMBERS = ("info", "date", "threat_level_id", "analysis")
 
@@ -61,13 +59,10 @@ def _incident(wrapper: Object) -> Record:
     if str(event.get("published")).lower() in {"false", "0"}:
         raise RecordRefused("is not published")
     uuid, level = require(event.get("uuid"), "a uuid"), str(event.get("threat_level_id"))
-    basis = {"provider": "misp", "scale": "threat_level_id", "value": level}
     members = {
         "title": require(text_member(event.get("info"), 500), "info"),
         "category": "cyber",
-        "status": STATUSES.get(str(event.get("analysis"))),
-        "severity": SEVERITIES.get(level),
-        "severityBasis": basis if level in SEVERITIES else None,
+        **severity_members("misp", "threat_level_id", level),
         "startedAt": rfc3339(midnight(event.get("date"))),
         "datePrecision": "day",
         "designators": [designator("misp", uuid)],

@@ -10,10 +10,10 @@ from svc_core.formats.hazards.event_fields import (
     event_kind,
     event_record,
     headline,
-    severity,
 )
 from svc_core.formats.model import Record
 from svc_core.formats.reading.flat_tables import Row, flat_format
+from svc_core.formats.reading.severities import severity_members
 from svc_core.formats.reading.values import (
     country,
     country_named,
@@ -51,7 +51,7 @@ def _record(row: Row) -> Record:
             "occurredAt": rfc3339(require(moment(row.get("event_date")), "event_date")),
             "datePrecision": _DATE_PRECISION.get(str(row.get("time_precision"))),
             "place": location,
-            **severity("acled", "deathsBest", number(row.get("fatalities"))),
+            **severity_members("acled", "deathsBest", number(row.get("fatalities"))),
             "measurements": count_measurements("acled", row, deathsBest="fatalities"),
             "actors": parties,
             "designators": [],

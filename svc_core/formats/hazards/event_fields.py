@@ -1,13 +1,12 @@
-"""Builds the members that all event parsers share: kind, severity, title, geometry, counts.
+"""Builds the members that all event parsers share: kind, title, geometry, counts.
 
 Rule 1: an event is one record, even where a document splits it into several fragments.
-Rule 2: kinds stand in `event_types.tsv`, severities in the table below; no parser has its own.
+Rule 2: kinds stand in `event_types.tsv`, severities in `severities.tsv`; no parser has its own.
 """
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, lru_cache
-from math import inf
 from typing import Any
 
 from svc_core import data
@@ -27,25 +26,6 @@ from svc_core.formats.reading.values import (
 
 SUMMARY_CHARS = 2_000
 _UNKNOWN_KIND = ("other", "other")
-
-_LEVELS: Mapping[str, Mapping[str, str] | tuple[tuple[float, str], ...]] = {
-    # By a word of the provider.
-    "alertLevel": {"green": "low", "orange": "high", "red": "critical"},
-    "pager": {"green": "low", "yellow": "medium", "orange": "high", "red": "critical"},
-    "status": {
-        "alert": "medium",
-        "ongoing": "high",
-        "current": "high",
-        "past": "low",
-        "alert-archive": "low",
-    },
-    # By a number: the first floor that it reaches. USGS calls 600 and more significant.
-    "sig": ((1_000, "critical"), (600, "high"), (400, "medium"), (100, "low"), (-inf, "info")),
-    "magnitude": ((7, "critical"), (6, "high"), (5, "medium"), (4, "low"), (-inf, "info")),
-    "deathsBest": ((100, "critical"), (25, "high"), (5, "medium"), (1, "low"), (-inf, "info")),
-    # Machines code it of one sentence, so nothing is critical by it.
-    "goldstein": ((0, "info"), (-5, "low"), (-9, "medium"), (-inf, "high")),
-}
 
 _UNITS = {
     "M": ("magnitude", "1"),  # a small one is a metre
@@ -115,21 +95,6 @@ def event_record(
     return Record(
         "osintEvent", key, members, other_keys=other_keys, is_withdrawn=is_withdrawn, **own
     )
-
-
-def severity(provider: str, scale: str, value: Any) -> Members:
-    """The members `severity` and `severityBasis`; none if the scale has no level for the value."""
-    levels = _LEVELS[scale]
-    if value is None:
-        return {}
-    if isinstance(levels, tuple):
-        level = next((level for floor, level in levels if value >= floor), None)
-    else:
-        level = levels.get(str(value).casefold())
-    if level is None:
-        return {}
-    basis = {"provider": provider, "scale": scale, "value": value}
-    return {"severity": level, "severityBasis": basis}
 
 
 @lru_cache(maxsize=4_096)  # tables tell of the same actors and dates again and again

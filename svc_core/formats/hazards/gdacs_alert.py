@@ -14,9 +14,9 @@ from svc_core.formats.hazards.event_fields import (
     first_object,
     headline,
     measures,
-    severity,
 )
 from svc_core.formats.model import Record
+from svc_core.formats.reading.severities import severity_members
 from svc_core.formats.reading.values import (
     country,
     designator,
@@ -63,7 +63,7 @@ def alert(fields: dict[str, Any], position: Any, footprint: Any, raw: Any) -> Re
         "reportedAt": rfc3339(moment(fields.get("dateadded"))),
         "place": location,
         "footprint": footprint,
-        **severity("gdacs", "alertLevel", fields.get("alertlevel")),
+        **severity_members("gdacs", "alertLevel", fields.get("alertlevel")),
         "measurements": [
             *measures("gdacs", measure.get("severity"), measure.get("severityunit")),
             *measures("gdacs", depth and depth[1], "km"),

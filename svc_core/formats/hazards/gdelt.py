@@ -13,7 +13,6 @@ from svc_core.formats.hazards.event_fields import (
     event_kind,
     event_record,
     headline,
-    severity,
 )
 from svc_core.formats.hazards.gdelt_lines import (
     Layout,
@@ -113,7 +112,7 @@ def _event_codes(*cells: str | None) -> Members:
     quad, scale = map(number, cells[2:])
     class_ = None if quad is None else int(quad)
     cameo = {"eventCode": code, "rootCode": root, "quadClass": class_, "goldstein": scale}
-    return {**event_kind("cameo", root), **severity("gdelt", "goldstein", scale), "cameo": cameo}
+    return {**event_kind("cameo", root), "cameo": cameo}
 
 
 GDELT_EVENTS = make_format("gdelt-events", _recognise, _parse)

@@ -13,7 +13,6 @@ from svc_core.formats.hazards.event_fields import (
     first_object,
     headline,
     optional_list,
-    severity,
 )
 from svc_core.formats.model import Contents, Metadata, Origin, Record
 from svc_core.formats.reading.document_body import Body
@@ -57,7 +56,7 @@ def _record(item: dict[str, Any]) -> Record:
     parts = _GLIDE.fullmatch(glide)
     hazard, area = parts.groups() if parts else ("", "")
     dates = fields.get("date") or {}
-    created_at = moment(dates.get("created"))
+    happened_at, created_at = moment(dates.get("event")), moment(dates.get("created"))
     types = [*optional_list(fields.get("primary_type")), *optional_list(fields.get("type"))]
     kinds = event_kind(
         "glide", *(row.get(name) for row in types for name in ("code", "name")), hazard
@@ -70,11 +69,10 @@ def _record(item: dict[str, Any]) -> Record:
             **kinds,
             "title": text_member(fields.get("name")) or headline(kinds["type"]),
             "summary": markdown_member(fields.get("description"), SUMMARY_CHARS),
-            "occurredAt": rfc3339(moment(dates.get("event")) or created_at),
-            "datePrecision": "day" if dates else None,
+            "occurredAt": rfc3339(happened_at),
+            "datePrecision": "day" if happened_at else None,
             "reportedAt": rfc3339(created_at),
             "place": _place(fields, area),
-            **severity("reliefweb", "status", fields.get("status")),
             "designators": [
                 designator("reliefweb", own_id, "reliefweb"),
                 *([designator("glide", glide, "reliefweb")] if glide else []),

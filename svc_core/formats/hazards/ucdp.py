@@ -10,10 +10,10 @@ from svc_core.formats.hazards.event_fields import (
     event_kind,
     event_record,
     headline,
-    severity,
 )
 from svc_core.formats.model import Record
 from svc_core.formats.reading.flat_tables import Row, flat_format
+from svc_core.formats.reading.severities import severity_members
 from svc_core.formats.reading.values import (
     country,
     country_named,
@@ -49,7 +49,7 @@ def _record(row: Row) -> Record:
             "endedAt": day_start(row.get("date_end")),
             "datePrecision": _DATE_PRECISION.get(str(row.get("date_prec"))),
             "place": location,
-            **severity("ucdp", "deathsBest", number(row.get("best"))),
+            **severity_members("ucdp", "deathsBest", number(row.get("best"))),
             "confidence": _CONFIDENCE.get(str(row.get("event_clarity"))),
             "measurements": count_measurements(
                 "ucdp", row, deathsLow="low", deathsBest="best", deathsHigh="high"

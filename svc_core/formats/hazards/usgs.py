@@ -13,11 +13,11 @@ from svc_core.formats.hazards.event_fields import (
     has_features,
     is_empty,
     measures,
-    severity,
 )
 from svc_core.formats.model import Contents, Metadata, Origin, Record
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
+from svc_core.formats.reading.severities import severity_members
 from svc_core.formats.reading.values import (
     designator,
     epoch_moment,
@@ -72,9 +72,9 @@ def _members(event: dict[str, Any], properties: dict[str, Any], ids: list[str]) 
         "datePrecision": "instant",
         "place": location,
         **(
-            severity("usgs", "pager", properties.get("alert"))
-            or severity("usgs", "sig", number(properties.get("sig")))
-            or severity("usgs", "magnitude", magnitude)
+            severity_members("usgs", "pager", properties.get("alert"))
+            or severity_members("usgs", "mmi", number(properties.get("mmi")))
+            or severity_members("usgs", "magnitude", magnitude)
         ),
         "measurements": [
             *measures("usgs", magnitude, "M", basis=text_member(properties.get("magType"))),

@@ -164,14 +164,24 @@ class OsintEvent:
 # -- which incident an event belongs to --------------------------------------------------------
 
 
-def incident_of(id_: str, provider: str, url: str | None) -> str:
+def incident_of(id_: str, provider: str, url: str | None, *coding: str | None) -> str:
     """The id of the incident that an event forms on its own.
 
     Machine-coded news takes the id of its article, as one article yields several rows of one
-    event; every other event has an incident id of its own.
+    event; without an article, that of its `coding`, which is day, CAMEO root and country, as many
+    articles tell of one event. Every other event has an incident id of its own.
     """
-    article = incident_of_article(url) if provider == MACHINE else None
-    return article or ids.derived_id("inc", "osintEvent", "", id_)
+    if provider != MACHINE:
+        return ids.derived_id("inc", "osintEvent", "", id_)
+    code = "|".join(str(part) for part in coding)
+    return incident_of_article(url) or ids.derived_id("inc", "coding", "", code)
+
+
+def home_incident(event: OsintEvent) -> str:
+    """The id of the incident that a stored event forms on its own."""
+    day = event.occurred_at.date().isoformat() if event.occurred_at else None
+    root = event.cameo.root_code if event.cameo else None
+    return incident_of(event.id, event.provider, event.url, day, root, country_at(event.place))
 
 
 def mark(*parts: object) -> str:
@@ -185,7 +195,7 @@ def marks_of(event: OsintEvent) -> Iterator[str]:
     Events that share a mark belong together. The marks are designators; of machine-coded news they
     are what the event says: who does what to whom, where, on which day.
     """
-    yield incident_of(event.id, event.provider, event.url)
+    yield home_incident(event)
     if event.provider != MACHINE:
         yield from (mark(designator.scheme, designator.value) for designator in event.designators)
         return
@@ -256,7 +266,7 @@ OSINT_EVENTS: Collection[OsintEvent] = Collection(
     order=lambda event: micros(event.seen_at),
     scope="global",
     layout=Layout(is_compressed=True),
-    **_EVENT.indexes(ListEvents, facets={"mark": marks_of}, numbers={"gravity": _gravity}),
+    **_EVENT.indexes(ListEvents, facets={"marks": marks_of}, numbers={"gravity": _gravity}),
     place=lambda event: point_at(event.place),
     kind="osintEvent",
     path="/osint/events",

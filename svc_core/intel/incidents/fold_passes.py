@@ -17,6 +17,7 @@ from typing import Any
 
 from attrs import define, field
 
+from svc_core.intel.entities.vulnerability import CVES
 from svc_core.intel.events.model import MACHINE, OSINT_EVENTS, mark
 from svc_core.intel.folding.due_rows import BatchSize, DueRows, raise_faults
 from svc_core.intel.folding.identity import contributions_of
@@ -29,7 +30,16 @@ from svc_core.intel.incidents.incident_signals import escalate
 from svc_core.intel.incidents.member_groups import group_id, group_members, surviving_group
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE, Incident, IncidentDue
 from svc_core.intel.incidents.neighbourhood import SpanCache, related_incidents
-from svc_core.intel.incidents.rules import fold_members, incident_texts, says_the_same
+from svc_core.intel.incidents.rules import (
+    Rating,
+    fold_members,
+    incident_category,
+    incident_texts,
+    named_references,
+    says_the_same,
+    vulnerability_ratings,
+)
+from svc_core.intel.linking.references import is_entity_id
 from svc_core.intel.news.model import NEWS
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros, next_revision
@@ -157,7 +167,7 @@ class _Scene:
             marks = [m for m in all_marks if not m.startswith("inc_")]
             self.common |= {m for m in marks if await self._holders([m]) > ALIKE_READ}
         speaking = tuple(m for m in all_marks if m not in self.common)
-        await self._events(await self._documents(OSINT_EVENTS, "mark", speaking))
+        await self._events(await self._documents(OSINT_EVENTS, "marks", speaking))
         for name in ("story", "article"):
             self._items(await self._documents(NEWS, name, ids))
         reports = by_row((await contributions_of(self.ctx, ids)).values()) if ids else {}
@@ -167,7 +177,7 @@ class _Scene:
 
     async def _holders(self, marks: Iterable[str]) -> int:
         """How many events have one of these marks, counted up to one more than are read."""
-        clause = {"mark": tuple(marks)}
+        clause = {"marks": tuple(marks)}
         return await self.ctx.tx.documents.count(OSINT_EVENTS, where=clause, limit=ALIKE_READ + 1)
 
     async def _documents(
@@ -224,8 +234,8 @@ class _Scene:
         stored, incident = self.rows.get(name), self.incidents.get(name)
         related_ids = await related_incidents(self.ctx, name, group, self.nearby)
         row, until = fold_members(
-            group, self.ctx.now, incident, id=name, merged_ids=tuple(sorted(merged_ids)),
-            related_incident_ids=related_ids,
+            group, self.ctx.now, incident, ratings=await self._ratings(group), id=name,
+            merged_ids=tuple(sorted(merged_ids)), related_incident_ids=related_ids,
         )  # fmt: skip
         if until is not None:
             await self.ctx.save(INCIDENTS_DUE, name, IncidentDue(name, until))
@@ -237,6 +247,14 @@ class _Scene:
         await write_row(self.ctx, INCIDENTS, name, row, before=stored, is_back=is_back)
         if incident is not None:
             await escalate(self.ctx, incident, row)
+
+    async def _ratings(self, group: Sequence[Member]) -> list[Rating]:
+        """How grave the vulnerabilities are that a cyber incident names."""
+        if incident_category(group) != "cyber":
+            return []
+        names = sorted(filter(is_entity_id, named_references(group)))
+        cves = await self.ctx.find_many(CVES, names)
+        return [rating for id_ in sorted(cves) for rating in vulnerability_ratings(cves[id_])]
 
     async def _settle(self, name: str, group: Sequence[Member]) -> None:
         """Store in events the id of the incident that they belong to."""

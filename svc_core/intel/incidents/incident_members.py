@@ -1,7 +1,7 @@
 """Members of an incident: events, news items and shared reports, converted into one form."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import Any, get_args
 
@@ -9,6 +9,7 @@ from attrs import field, frozen
 
 from svc_core import wire
 from svc_core.formats.hazards.event_fields import event_kind
+from svc_core.formats.reading.severities import severity_level
 from svc_core.intel.events.model import MACHINE, Cameo, OsintEvent, marks_of
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.folding.rules import Rules, fold_contributions
@@ -31,12 +32,9 @@ REPORT, PRESS = "report", "press"
 RANKS = ("usgs", "gdacs", "reliefweb", "eonet", "ucdp", "acled", REPORT, PRESS, MACHINE)
 """Providers in order of precedence: those who measure come before those who repeat."""
 
+EARLIEST, LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 NAME_CHARS = 200  # a longer one is no name
 ROLES = frozenset(get_args(Role))
-
-_WORDS = {"alert": "emerging", "ongoing": "active", "current": "active", "past": "closed",
-          "alert-archive": "closed"}  # fmt: skip
-"""What ReliefWeb calls the status of a disaster."""
 
 
 @frozen(kw_only=True)
@@ -44,10 +42,10 @@ class Member:
     """One event, news item or report that is about an incident.
 
     `home` is the id of the incident that it would make alone. Members with a mark in common belong
-    to one incident; `weak` marks count only where no news story has the member. `first_sign_at`
-    and `last_sign_at` are the first and last times that it gives; `word` is the status stated by
-    its provider (`open` where the provider has not closed it), `certainty` the provider's own
-    confidence from 0 to 1.
+    to one incident; `weak` marks count only where no news story has the member. `signs` are the
+    times that it gives, in their order, none where it is undated; it `is_open` where its provider,
+    which closes what is over, has not closed it. `certainty` is the provider's own confidence from
+    0 to 1.
     """
 
     id: str
@@ -55,14 +53,13 @@ class Member:
     provider: str
     marks: tuple[str, ...]
     title: str
-    first_sign_at: datetime
-    last_sign_at: datetime
+    signs: tuple[datetime, ...]
     sources: tuple[SourceRef, ...] = field(repr=False)
     weak: tuple[str, ...] = ()
     is_observed: bool = True
     summary: str | None = None
     categories: tuple[str, ...] = ()
-    word: str | None = None
+    is_open: bool = False
     severity: Severity | None = None
     basis: SeverityBasis | None = None
     certainty: float | None = None
@@ -83,7 +80,8 @@ class Member:
     @property
     def mentions(self) -> tuple[Participant, ...]:
         """The participants that its text mentions."""
-        return _mentions_of(self.text, self.last_sign_at.date()) if self.text else ()
+        day = max(self.signs).date() if self.signs else None
+        return _mentions_of(self.text, day) if self.text else ()
 
     @property
     def rank(self) -> int:
@@ -93,11 +91,11 @@ class Member:
     @property
     def strength(self) -> tuple[int, datetime, str]:
         """A sort key, the strongest first: by provider, then by the first sign."""
-        return self.rank, self.first_sign_at, self.id
+        return self.rank, min(self.signs, default=LATEST), self.id
 
 
 @lru_cache(maxsize=4_096)  # some milliseconds each, and stories are folded again and again
-def _mentions_of(text: str, day: date) -> tuple[Participant, ...]:
+def _mentions_of(text: str, day: date | None) -> tuple[Participant, ...]:
     references = text_references(text, day).items()
     return tuple(Participant(None, "mentioned", name, reference) for reference, name in references)
 
@@ -136,20 +134,22 @@ def event_member(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Me
     measurements = event.measurements or ()
     times = [_time(item.as_of) for item in measurements if isinstance(item.as_of, str)]
     signs = [event.occurred_at, event.reported_at, event.ended_at, *times]
-    dates = sorted(filter(None, [event.reported_at] if is_machine else signs)) or [event.created_at]
+    if is_machine:
+        signs = [event.reported_at or event.occurred_at]
     claims = [claim.said for claim in mentions if not claim.gone]
     certainties = [event.confidence, *(claim.get("confidence") for claim in claims)]
     urls = [event.url, *(claim.get("url") for claim in claims)]
+    level, basis = _rating(event.severity_basis)
     return Member(
         **{name: getattr(event, name) for name in _COPIED_MEMBERS},
         home=marks[0],
         marks=marks[:1] if is_machine else marks,
         weak=marks[1:] if is_machine else (),
-        first_sign_at=dates[0],
-        last_sign_at=dates[-1],
+        signs=tuple(sorted(filter(None, signs))),
         categories=(event.category,) if event.category not in {None, "other"} else (),
-        word=_word(event),
-        basis=event.severity_basis,
+        is_open=event.provider == "eonet" and event.ended_at is None,
+        severity=level,
+        basis=basis,
         certainty=max((c for c in certainties if c is not None), default=None),
         started_at=event.occurred_at,
         precision=event.date_precision,
@@ -164,21 +164,20 @@ def event_member(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Me
     )
 
 
-_COPIED_MEMBERS = ("id", "provider", "title", "summary", "severity", "ended_at", "place", "type",
-                   "cameo", "designators", "sources", "incident_id")  # fmt: skip
+_COPIED_MEMBERS = ("id", "provider", "title", "summary", "ended_at", "place", "type", "cameo",
+                 "designators", "sources", "incident_id")  # fmt: skip
 """Members that an event and its member of an incident have under one name."""
+
+
+def _rating(basis: SeverityBasis | None) -> tuple[Any, SeverityBasis | None]:
+    """The level of what a row says of harm by the table of today, whatever the row has."""
+    level = None if basis is None else severity_level(basis.scale, basis.value)
+    return level, basis if level else None
 
 
 def _time(text: str) -> datetime | None:
     """The instant of a measurement; None where only a day is given."""
     return wire.from_json(datetime, text) if "T" in text else None
-
-
-def _word(event: OsintEvent) -> str | None:
-    basis = event.severity_basis
-    if basis is not None and (basis.provider, basis.scale) == ("reliefweb", "status"):
-        return _WORDS.get(str(basis.value).casefold())
-    return "open" if event.provider == "eonet" and event.ended_at is None else None
 
 
 def _role(role: str | None) -> Any:
@@ -190,7 +189,7 @@ def _role(role: str | None) -> Any:
 
 def item_member(item: NewsItem, story: str) -> Member:
     """The member that a news item of a story makes."""
-    seen_at = item.seen_at
+    dated_at = item.dated_at
     article = incident_of_article(item.url)
     categories = (event_kind("topic", topic)["category"] for topic in item.topics)
     return Member(
@@ -199,12 +198,11 @@ def item_member(item: NewsItem, story: str) -> Member:
         provider=PRESS,
         marks=(story, *filter(None, [article])),
         title=item.title,
-        first_sign_at=seen_at,
-        last_sign_at=seen_at,
+        signs=() if dated_at is None else (dated_at,),
         sources=(item.ref,),
         summary=item.summary or None,
         categories=tuple(dict.fromkeys(category for category in categories if category != "other")),
-        started_at=seen_at.replace(hour=0, minute=0, second=0, microsecond=0),
+        started_at=dated_at and dated_at.replace(hour=0, minute=0, second=0, microsecond=0),
         precision="day",
         place=item.place,
         text=f"{item.title}\n{item.summary}",
@@ -225,8 +223,9 @@ def report_member(row: str, claims: Sequence[Contribution]) -> Member | None:
         return None
     live = [c for c in claims if not c.gone]
     started_at = members.get("startedAt") and wire.from_json(datetime, members["startedAt"])
-    basis = members.get("severityBasis") and wire.from_json(SeverityBasis, members["severityBasis"])
-    times = [c.stamp for c in live if c.stamp] or [c.read_at for c in live]
+    basis = members.get("severityBasis")
+    level, basis = _rating(basis and wire.from_json(SeverityBasis, basis))
+    signs = [started_at] if started_at else [claim.stamp for claim in live if claim.stamp]
     parties = [item for item in members.get("entities") or () if len(item["name"]) <= NAME_CHARS]
     return Member(
         id=row,
@@ -234,14 +233,12 @@ def report_member(row: str, claims: Sequence[Contribution]) -> Member | None:
         provider=REPORT,
         marks=(row,),
         title=members["title"],
-        first_sign_at=started_at or min(times),
-        last_sign_at=max(times),
+        signs=tuple(sorted(signs)),
         sources=tuple(wire.from_json(SourceRef, ref) for ref in members["sources"]),
         is_observed=False,
         summary=members.get("summary"),
         categories=(members["category"],) if members.get("category") else (),
-        word=members.get("status"),
-        severity=members.get("severity"),
+        severity=level,
         basis=basis,
         started_at=started_at,
         precision=members.get("datePrecision"),

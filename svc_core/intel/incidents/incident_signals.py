@@ -88,8 +88,10 @@ async def list_signals(ctx: Context, request: ListSignals) -> Page[Signal]:
 async def escalate(ctx: Context, was: Incident, after: Incident) -> None:
     """Raise a signal where an incident became graver on the scale by which it was judged before."""
     old, new = was.severity_basis, after.severity_basis
-    old_severity, new_severity = (SEVERITIES.index(incident.severity) for incident in (was, after))
-    if old is None or new is None or new_severity <= old_severity:
+    if old is None or new is None or was.severity is None or after.severity is None:
+        return
+    old_severity, new_severity = map(SEVERITIES.index, (was.severity, after.severity))
+    if new_severity <= old_severity:
         return
     if (old.provider, old.scale) != (new.provider, new.scale):
         return

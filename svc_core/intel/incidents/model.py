@@ -1,6 +1,6 @@
 """Incidents: what happened, each once, folded of all events, news items and reports about it."""
 
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
 
 from attrs import frozen
@@ -94,11 +94,11 @@ class Incident:
     """In words of its sources; null where none were given."""
     category: Annotated[Category, Example("disaster")]
     """The group of its type."""
-    status: Annotated[Status, Example("active")]
-    """By its provider's own word, else by the age of its last news: emerging for six hours, active
-    for two days, monitoring for two weeks, then closed."""
-    severity: Annotated[Severity, Example("high")]
-    """The gravest told; `info` for none."""
+    status: Annotated[Status | None, Example("active")]
+    """By the age of its last news: emerging for six hours, active for two days, monitoring for two
+    weeks, then closed, which it also is from its end on. Null where no source dates it."""
+    severity: Annotated[Severity | None, Example("high")]
+    """The gravest harm that a source rates; null where none does."""
     severity_basis: SeverityBasis | None
     """What the severity was read from."""
     confidence: Annotated[Share, Example(0.95)]
@@ -107,10 +107,13 @@ class Incident:
     what a machine read times how sure it was (0.6 where it does not say)."""
     started_at: Annotated[datetime | None, Example("2026-01-31T04:12:09Z")]
     """When it began; of news alone the day of the first report. Null where unknown."""
+    last_happened_at: Annotated[datetime | None, Example("2026-01-31T04:12:09Z")] = None
+    """The latest time, up to now, to which a source dates it; of news that of the last report. Null
+    where none does."""
     ended_at: datetime | None
     """When it ended; null while it lasts or unknown."""
-    date_precision: Annotated[DatePrecision, Example("instant")]
-    """Of `startedAt`."""
+    date_precision: Annotated[DatePrecision | None, Example("instant")]
+    """Of `startedAt`; null without one."""
     first_seen_at: Annotated[datetime, Example("2026-01-31T05:52:11Z")]
     """First taken in."""
     last_seen_at: Annotated[datetime, Example("2026-01-31T05:52:11Z")]
@@ -163,9 +166,35 @@ def _references(incident: Incident) -> tuple[str, ...]:
     return tuple(p.reference for p in incident.entities if not isinstance(p.reference, Unset))
 
 
-def _gravity(incident: Incident) -> int:
-    """The order by severity, then by the last news."""
-    return SEVERITIES.index(incident.severity) * SEVERITY_STEP + micros(incident.last_seen_at)
+def _gravity(incident: Incident) -> int | None:
+    """The order by severity, then by the last happening."""
+    if incident.severity is None:
+        return None
+    at = incident.last_happened_at
+    return SEVERITIES.index(incident.severity) * SEVERITY_STEP + (0 if at is None else micros(at))
+
+
+_RANKS = ("info", None, *SEVERITIES[1:])
+"""Severities from the least: what nobody rated is below what was rated low, and may be grave."""
+_WEEK = timedelta(weeks=1) // timedelta(milliseconds=1)
+_MONDAY = micros(datetime(1, 1, 1, tzinfo=UTC)) // 1_000  # the first day of the calendar was one
+_PUBLISHERS_MAX = 999  # more of them order nothing
+_RANK_STEP = _WEEK * (_PUBLISHERS_MAX + 1)
+_WEEK_STEP = len(_RANKS) * _RANK_STEP
+
+
+def _order(incident: Incident) -> int:
+    """The order of the list: week of the last happening, severity, last happening, publishers.
+
+    An incident of unknown time comes after all others. Times count in milliseconds.
+    """
+    week = instant = -1
+    if incident.last_happened_at is not None:
+        elapsed = micros(incident.last_happened_at) // 1_000 - _MONDAY
+        week, instant = divmod(elapsed, _WEEK)
+    rank = _RANKS.index(incident.severity) * _RANK_STEP
+    publishers = min(incident.source_count, _PUBLISHERS_MAX)
+    return (week + 1) * _WEEK_STEP + rank + max(instant, 0) * (_PUBLISHERS_MAX + 1) + publishers
 
 
 WORDS: FieldIndex[Incident] = FieldIndex(
@@ -213,9 +242,10 @@ class ListIncidents(PageRequest):
     updated_since: UpdatedSince = _INCIDENT.later(lambda incident: incident.updated_at, "updated")
     q: lists.Q = UNSET
     sort: Annotated[Maybe[Literal["lastSeenAt", "startedAt", "severity", "updatedAt"]], QUERY] = (
-        sort_orders(startedAt="started", severity="gravity", updatedAt="updated")
+        sort_orders(lastSeenAt="seen", startedAt="started", severity="gravity", updatedAt="updated")
     )
-    """What comes first: the latest, or the gravest."""
+    """What comes first: the latest, or the gravest. Without, what is of the latest week (from
+    Monday, UTC), there the gravest, then the latest, then what most publishers tell of."""
     include: lists.Include = UNSET
 
 
@@ -223,12 +253,15 @@ INCIDENTS: Collection[Incident] = Collection(
     name="incidents",
     model=Incident,
     prefix="inc",
-    order=lambda incident: micros(incident.last_seen_at),
+    order=_order,
     scope="global",
     **_INCIDENT.indexes(
         ListIncidents,
         facets={"key": lambda incident: incident.keys},
-        numbers={"gravity": _gravity},
+        numbers={
+            "gravity": _gravity,
+            "seen": lambda incident: micros(incident.last_seen_at),
+        },
     ),
     place=lambda incident: point_at(incident.place),
     search=WORDS,
@@ -236,7 +269,7 @@ INCIDENTS: Collection[Incident] = Collection(
     kind="incident",
     base=BASE_V2,
 )
-"""Ordered by the last news. `key` finds a row by any id that it answers to; `entity` holds
+"""`key` finds a row by any id that it answers to; `entity` holds
 references, of which `svc_core.intel.entities.directory` tells whom they mean."""
 
 

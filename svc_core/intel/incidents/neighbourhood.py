@@ -97,9 +97,9 @@ async def related_incidents(
 async def _near(
     ctx: Context, member: Member, rule: _Rule, point: Point, cache: SpanCache
 ) -> list[tuple[str, float]]:
-    began = member.started_at or member.first_sign_at
     # In whole numbers, as a span may reach beyond the first year.
-    start, end = (micros(began) + sign * (rule.span // _MICROSECOND) for sign in (-1, 1))
+    began_at = member.started_at or LATEST
+    start, end = (micros(began_at) + sign * (rule.span // _MICROSECOND) for sign in (-1, 1))
     peers = tuple(provider for provider in rule.providers if provider != member.provider)
     scan = partial(
         ctx.tx.documents.scan, OSINT_EVENTS, start=start, end=end, ranges={"occurred": (start, end)}

@@ -4,15 +4,20 @@ They are queued in `INCIDENTS_DUE` by the unit of work that writes the row, so n
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from svc_core.base import ids
 from svc_core.formats.model import Record
-from svc_core.intel.events.model import OSINT_EVENTS, incident_of
+from svc_core.intel.entities.vulnerability import Cve
+from svc_core.intel.events.model import OSINT_EVENTS, home_incident
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.folding.kind import RowChange
 from svc_core.intel.folding.model import Source
-from svc_core.intel.incidents.model import INCIDENTS_DUE, IncidentDue
+from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE, IncidentDue
 from svc_core.operation.context import Context
+
+EXPOSED_MAX = 500
+"""Incidents of the vulnerabilities of one unit that are folded again at once."""
 
 
 async def note_incident(ctx: Context, incidents: Iterable[str]) -> None:
@@ -28,7 +33,7 @@ async def queue_event_incidents(ctx: Context, changes: Sequence[RowChange]) -> N
     """Queue the incidents of written events."""
     rows = [row for change in changes for row in (change.before, change.after) if row is not None]
     keys = (row.incident_id for row in rows if row.incident_id)
-    await note_incident(ctx, {*keys, *(incident_of(row.id, row.provider, row.url) for row in rows)})
+    await note_incident(ctx, {*keys, *map(home_incident, rows)})
 
 
 # -- news --------------------------------------------------------------------------------------
@@ -38,6 +43,24 @@ async def queue_story_incidents(ctx: Context, changes: Sequence[RowChange]) -> N
     """Queue the incidents of the stories of written news items."""
     rows = (row for change in changes for row in (change.before, change.after) if row is not None)
     await note_incident(ctx, (row.story_id for row in rows if row.story_id is not None))
+
+
+# -- vulnerabilities ---------------------------------------------------------------------------
+
+
+async def queue_exposed_incidents(ctx: Context, changes: Sequence[RowChange]) -> None:
+    """Queue the incidents of vulnerabilities whose entry in KEV or score changed."""
+    names = [
+        (change.after or change.before).id
+        for change in changes
+        if _exposure(change.before) != _exposure(change.after)
+    ]
+    rows = ctx.every(INCIDENTS, EXPOSED_MAX, where={"entity": tuple(names)})
+    await note_incident(ctx, [row.id async for row in rows] if names else ())
+
+
+def _exposure(cve: Cve | None) -> Any:
+    return cve and (cve.entry, cve.score)
 
 
 # -- what makes no rows of its own -------------------------------------------------------------

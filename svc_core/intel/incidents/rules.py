@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 
 import attrs
 
+from svc_core.formats.reading.severities import severity_level
+from svc_core.intel.entities.vulnerability import Cve
 from svc_core.intel.events.model import MACHINE
-from svc_core.intel.incidents.incident_members import PRESS, REPORT, Member
+from svc_core.intel.incidents.incident_members import EARLIEST, PRESS, REPORT, Member
 from svc_core.intel.incidents.model import Incident, Participant, Status
-from svc_core.operation.source_members import SEVERITIES, Place
+from svc_core.operation.source_members import SEVERITIES, Place, Severity, SeverityBasis
 from svc_core.text.words import terms
 
 T = TypeVar("T")
@@ -34,39 +36,50 @@ TEXTS_MAX = 10
 _PRECISIONS = ("exact", "locality", "admin1", "country", "unknown")
 
 
+Rating = tuple[Severity | None, SeverityBasis | None]
+"""How grave something is, and what that was read from."""
+
+
 def fold_members(
-    group: Sequence[Member], now: datetime, before: Incident | None, **links: Any
+    group: Sequence[Member],
+    now: datetime,
+    before: Incident | None,
+    *,
+    ratings: Iterable[Rating] = (),
+    **links: Any,
 ) -> tuple[Incident, datetime | None]:
     """The incident that members make, and when its status next changes without news.
 
-    `group` is sorted, the strongest first; `before` is the row as it is stored; `links` are its id
-    and the ids of other incidents. None for a status that only news can change.
+    `group` is sorted, the strongest first; `before` is the row as it is stored; `ratings` are those
+    of its vulnerabilities, and `links` its id and the ids of other incidents. None for a status
+    that only news can change.
     """
     first = _speaker(group)
-    gravest = _gravest(group)
+    severity, basis = max([*((m.severity, m.basis) for m in group), *ratings], key=_rank)
     status, until = incident_status(group, now)
-    dated_member = _dated_member(group)
+    started_at, precision = _start(group)
     observation_ids = [member.id for member in group if member.is_observed]
     read_at = [ref.retrieved_at for member in group for ref in member.sources]
     refs = _unique((ref for member in group for ref in member.sources), _ref_key)
     row = Incident(
         title=first.title,
         summary=first.summary or next((member.summary for member in group if member.summary), None),
-        category=_category(group),
+        category=incident_category(group),
         status=status,
-        severity=gravest.severity or "info",
-        severity_basis=gravest.basis if gravest.severity else None,
+        severity=severity,
+        severity_basis=basis,
         confidence=noisy_or_confidence(group),
-        started_at=dated_member.started_at,
+        started_at=started_at,
+        last_happened_at=_last_sign(group, now),
         ended_at=max((member.ended_at for member in group if member.ended_at), default=None)
         if all(member.ended_at or member.rank > group[0].rank for member in group)
         else None,
-        date_precision=dated_member.precision or "day",
+        date_precision=precision,
         first_seen_at=min(read_at),
         last_seen_at=max(read_at),
         place=_place(group),
         measurements=tuple(_measurements(group)),
-        cameo=gravest.cameo or next((member.cameo for member in group if member.cameo), None),
+        cameo=next((member.cameo for member in group if member.cameo), None),
         designators=_unique(
             (d for member in group for d in member.designators), lambda d: (d.scheme, d.value)
         )[:SHOWN_MAX],
@@ -96,6 +109,11 @@ def _people(group: Sequence[Member]) -> Iterator[Participant]:
         yield from member.mentions
 
 
+def named_references(group: Sequence[Member]) -> set[str]:
+    """By what the participants of an incident are known."""
+    return {p.reference for p in _people(group) if isinstance(p.reference, str)}
+
+
 def incident_texts(group: Iterable[Member]) -> list[Member]:
     """The members whose texts are searched for names, at most `TEXTS_MAX`."""
     return [member for member in group if member.text][:TEXTS_MAX]
@@ -117,10 +135,8 @@ def _unique(items: Iterable[T], key: Callable[[T], Hashable]) -> tuple[T, ...]:
 
 def _speaker(group: Sequence[Member]) -> Member:
     """The member that gives the title: the strongest; of press items the one whose headline others
-    resemble most, of machine-coded events the gravest."""
+    resemble most."""
     of_strongest = [member for member in group if member.provider == group[0].provider]
-    if group[0].provider == MACHINE:
-        return _gravest(of_strongest)
     return of_strongest[0] if group[0].provider != PRESS else medoid(of_strongest)
 
 
@@ -134,17 +150,31 @@ def medoid(items: Sequence[Member]) -> Member:
     return items[max(range(len(words)), key=lambda index: (likeness(index), -index))]
 
 
-def _gravest(group: Sequence[Member]) -> Member:
-    """The member of the highest severity, of equal ones the strongest."""
-    return max(group, key=lambda m: SEVERITIES.index(m.severity) if m.severity else -1)
-
-
-def _category(group: Sequence[Member]) -> Any:
+def incident_category(group: Sequence[Member]) -> Any:
     """The category that the strongest provider gives most often; of equal counts the first."""
     members = [member for member in group if member.categories]
     strongest = (m for m in members if m.provider == members[0].provider)
     counts = Counter(category for member in strongest for category in member.categories)
     return next(iter(counts.most_common(1)), ("other",))[0]
+
+
+# -- how grave ---------------------------------------------------------------------------------
+
+
+def _rank(rating: Rating) -> int:
+    """A sort key; of equally grave ones the first is taken, which is the strongest member's."""
+    return SEVERITIES.index(rating[0]) if rating[0] else -1
+
+
+def vulnerability_ratings(cve: Cve) -> Iterator[Rating]:
+    """How grave the use of a vulnerability is: by its entry in KEV, and by its CVSS score."""
+    if cve.entry is not None:
+        use = str(cve.entry.known_ransomware_campaign_use).casefold()
+        level: Any = severity_level("kev", use) or severity_level("kev", "listed")
+        yield level, SeverityBasis("cisa-kev", "kev", cve.cve_id)
+    if cve.score is not None and cve.score.base_score is not None:
+        level = severity_level("cvss", cve.score.base_score)
+        yield level, SeverityBasis(str(cve.score.provider), "cvss", cve.score.base_score)
 
 
 # -- how sure, and how it goes on --------------------------------------------------------------
@@ -165,16 +195,20 @@ def noisy_or_confidence(group: Sequence[Member]) -> float:
     return round(1 - doubt, 3)
 
 
-def incident_status(group: Sequence[Member], now: datetime) -> tuple[Status, datetime | None]:
-    """The status now, and when it next changes without news; None for never."""
-    words = {_word(member, now) for member in group}
-    for word in ("emerging", "active"):
-        if word in words:
-            return word, None
-    if "closed" in words and not words & {"open", None}:
+def incident_status(
+    group: Sequence[Member], now: datetime
+) -> tuple[Status | None, datetime | None]:
+    """The status now, and when it next changes without news; None for never.
+
+    Without a date there is no status but that of a provider which has not closed it.
+    """
+    is_open = any(member.is_open for member in group)
+    if all(member.ended_at is not None and member.ended_at <= now for member in group):
         return "closed", None
-    began_at = min(now, *(member.first_sign_at for member in group))
-    latest_at = min(max(member.last_sign_at for member in group), now)
+    signs = [sign for member in group for sign in member.signs]
+    if not signs:
+        return ("monitoring" if is_open else None), None
+    began_at, latest_at = min(now, *signs), min(now, max(signs))
     steps: tuple[tuple[Status, datetime], ...] = (
         ("emerging", began_at + EMERGING),
         ("active", latest_at + ACTIVE),
@@ -183,24 +217,30 @@ def incident_status(group: Sequence[Member], now: datetime) -> tuple[Status, dat
     for status, until in steps:
         if now < until:
             return status, until
-    return ("monitoring" if "open" in words else "closed"), None
-
-
-def _word(member: Member, now: datetime) -> str | None:
-    is_over = member.ended_at is not None and member.ended_at <= now
-    return "closed" if member.word is None and is_over else member.word
+    return ("monitoring" if is_open else "closed"), None
 
 
 # -- when, where and how much ------------------------------------------------------------------
 
 
-def _dated_member(group: Sequence[Member]) -> Member:
-    """The member whose start counts: of the strongest provider that has one. Machine-coded events
-    are counted by day, as a machine dates some by a past event that the text mentions."""
-    with_start = [member for member in group if member.started_at is not None] or [group[0]]
-    alike = [member for member in with_start if member.provider == with_start[0].provider]
-    counts = Counter(m.started_at for m in alike if m.provider == MACHINE)
-    return min(alike, key=lambda m: (-counts[m.started_at], m.started_at or m.first_sign_at))
+def _start(group: Sequence[Member]) -> tuple[datetime | None, Any]:
+    """The start that the strongest provider gives which has one, and how exactly it is known.
+
+    Machine-coded events are counted by day, as a machine dates some by a past event that the text
+    mentions.
+    """
+    starts = [(m.provider, m.started_at, m.precision) for m in group if m.started_at is not None]
+    alike = [start for start in starts if start[0] == starts[0][0]]
+    counts = Counter(at for provider, at, _ in alike if provider == MACHINE)
+    if not alike:
+        return None, None
+    _, started_at, precision = min(alike, key=lambda start: (-counts[start[1]], start[1]))
+    return started_at, precision
+
+
+def _last_sign(group: Sequence[Member], now: datetime) -> datetime | None:
+    """The latest time that a member gives; those to come, which are forecasts, do not count."""
+    return max((at for member in group for at in member.signs if at <= now), default=None)
 
 
 def _place(group: Sequence[Member]) -> Place | None:
@@ -219,7 +259,9 @@ def _place(group: Sequence[Member]) -> Place | None:
 def _measurements(group: Sequence[Member]) -> Iterable[Any]:
     latest = {
         (str(measurement.metric), str(measurement.provider)): measurement
-        for member in sorted(group, key=lambda member: (member.last_sign_at, member.id))
+        for member in sorted(
+            group, key=lambda member: (max(member.signs, default=EARLIEST), member.id)
+        )
         for measurement in member.measurements
     }
     return (measurement for _, measurement in sorted(latest.items(), key=lambda pair: pair[0]))

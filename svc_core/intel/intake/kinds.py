@@ -50,7 +50,8 @@ _TABLE = (
     entities.KIND,
     RowKind("cve", "ent", vulnerabilities.RULES, CVES, is_joined=True, identify=id_of,
             exclusive_names=entities.exclusive_names, finish=vulnerabilities.cve_row,
-            is_quiet=vulnerabilities.is_quiet, earlier="epss", follows=(follow_scores,)),
+            is_quiet=vulnerabilities.is_quiet, earlier="epss",
+            follows=(follow_scores, incidents.queue_exposed_incidents)),
     # A delta names what it changes by an id, a collection by its ends.
     RowKind("relation", "rel", relations.RULES, RELATIONS, is_joined=True,
             finish=relations.relation_row),

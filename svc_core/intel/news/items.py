@@ -125,8 +125,9 @@ async def follow_news(ctx: Context, rows: Sequence[RowChange]) -> None:
 
 async def _note_recaps(ctx: Context, items: Sequence[NewsItem]) -> None:
     days = {
-        (topic, item.seen_at.replace(hour=0, minute=0, second=0, microsecond=0))
+        (topic, item.dated_at.replace(hour=0, minute=0, second=0, microsecond=0))
         for item in items
+        if item.dated_at is not None
         for topic in item.topics
     }
     for topic, day in sorted(days):

@@ -3,7 +3,8 @@
 Rule 1: a recap is strictly extractive. Each bullet is a sentence or the headline of an item of the
         story that it is about; it cites the items of the story that contain it, at least its own.
 Rule 2: when items of a day change, the unit of work that writes them marks the recap as due. It is
-        made in a unit of its own, which checks that no other change was marked meanwhile.
+        made in a unit of its own, which checks that no other change was marked meanwhile. An item
+        without a date is in the recap of no day.
 Rule 3: stories that more publishers report come first; among equal ones the newer.
 Rule 4: all sentences are in one language, that of most of the items.
 """
@@ -155,7 +156,8 @@ async def _material(ctx: Context, due: StoredRow[RecapDue]) -> RecapMaterial | N
     page = await ctx.tx.documents.scan(
         NEWS, where={"topics": (topic_day.topic,)}, start=start, end=end, limit=ITEMS_MAX
     )
-    words = await ctx.tx.documents.get_many(NEWS_TEXTS, [row.id for row in page.rows])
+    dated_ids = [row.id for row in page.rows if NEWS.decode(row.raw).dated_at is not None]
+    words = await ctx.tx.documents.get_many(NEWS_TEXTS, dated_ids)
     return RecapMaterial(
         due=due,
         evidence=tuple(await news_evidence(ctx, words.values())),

@@ -20,10 +20,11 @@ def usgs(*quakes: dict[str, Any]) -> bytes:
     features = []
     for quake in quakes:
         properties = {
-            "mag": 6.1, "place": "10 km S of Esmeraldas", "time": _millis(quake.get("at", NOON)),
+            "mag": quake.get("mag", 6.1), "place": "10 km S of Esmeraldas",
+            "time": _millis(quake.get("at", NOON)),
             "updated": _millis(NOON), "ids": quake.get("ids", f",{quake['id']},"),
             "type": "earthquake", "status": quake.get("status", "reviewed"),
-            "sig": quake.get("sig", 650),
+            "alert": quake.get("alert", "orange"), "sig": 650,
             "url": f"https://earthquake.usgs.gov/earthquakes/eventpage/{quake['id']}",
             "title": "M 6.1 - 10 km S of Esmeraldas", "magType": "mww",
         }  # fmt: skip

@@ -319,12 +319,12 @@ def test_what_is_written_while_a_pass_looks_is_looked_at_again(house: House) -> 
 # -- incidents that become graver ---------------------------------------------------------------
 
 
-def alert(severity: str, day: int, scale: str = "alertlevel") -> Any:
+def alert(severity: str, day: int, provider: str = "gdacs") -> Any:
     return events.event(
         1,
         provider="gdacs",
         severity=severity,
-        severityBasis={"provider": "gdacs", "scale": scale, "value": severity},
+        severityBasis={"provider": provider, "scale": "pager", "value": events.PAGER[severity]},
         designators=[{"scheme": "gdacs", "value": "EQ1", "provider": None}],
         stamp=datetime(2026, 3, day, tzinfo=UTC),
     )

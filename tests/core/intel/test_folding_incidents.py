@@ -43,8 +43,8 @@ def test_the_publisher_of_an_address_is_its_registrable_domain(
 
 def member(id_: str, provider: str = PRESS, **members: Any) -> Member:
     usual: dict[str, Any] = {
-        "home": f"inc_{id_}", "marks": (f"inc_{id_}",), "title": id_, "first_sign_at": NOON,
-        "last_sign_at": NOON, "sites": frozenset({f"{id_}.example"}),
+        "home": f"inc_{id_}", "marks": (f"inc_{id_}",), "title": id_, "signs": (NOON,),
+        "sites": frozenset({f"{id_}.example"}),
         "sources": (SourceRef("src_a", provider, "A", None, id_, NOON),),
     }  # fmt: skip
     return Member(id=id_, provider=provider, **(usual | members))
@@ -96,7 +96,7 @@ def test_a_publisher_counts_once() -> None:
 def test_a_status_follows_the_first_and_the_last_news(
     hours: float, status: str, until: int | None
 ) -> None:
-    members = [member("a", last_sign_at=NOON + timedelta(hours=10))]
+    members = [member("a", signs=(NOON, NOON + timedelta(hours=10)))]
     end = None if until is None else NOON + timedelta(hours=until)
     assert incident_status(members, NOON + timedelta(hours=hours)) == (status, end)
 
@@ -125,9 +125,7 @@ def test_members_in_any_order_make_the_same(order: list[str], data: Any) -> None
 
     def incident_of(ids: Any) -> dict[str, Any]:
         members = [
-            member(
-                id_, kinds[id_], weak=marks[id_], first_sign_at=NOON + timedelta(hours=hours[id_])
-            )
+            member(id_, kinds[id_], weak=marks[id_], signs=(NOON + timedelta(hours=hours[id_]),))
             for id_ in ids
         ]
         return {

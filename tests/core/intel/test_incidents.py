@@ -1,5 +1,7 @@
 """Incidents: each event once, whoever tells of it, in whatever order; under ids that stay."""
 
+import json
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
@@ -378,15 +380,13 @@ def test_time_alone_moves_a_status_on(told_of: Any, house: Any) -> None:
     [
         (eonet(), "monitoring"),
         (eonet(closed_at="2026-01-02T00:00:00Z"), "closed"),
-        (reliefweb(status="ongoing"), "active"),
-        (reliefweb(status="alert"), "emerging"),
-        (reliefweb(status="past"), "closed"),
+        (reliefweb(status="ongoing"), "closed"),  # the work goes on, not the quake
         (gdacs(iscurrent="false"), "closed"),
         (gdacs(), "closed"),
-        (misp(analysis="2"), "closed"),
+        (misp(analysis="0"), "closed"),  # so does the analysis
     ],
 )
-def test_a_provider_says_itself_how_it_stands(
+def test_a_status_is_that_of_what_happened_not_of_the_work_on_it(
     told_of: Any, house: Any, body: bytes, status: str
 ) -> None:
     house.clock.advance(timedelta(days=60).total_seconds())
@@ -399,7 +399,7 @@ def test_a_provider_says_itself_how_it_stands(
 
 def test_a_quake_told_by_three_has_the_best_of_each(told_of: Any, house: Any) -> None:
     (row,) = told_of(
-        usgs({"id": "us1", "sig": 300}),
+        usgs({"id": "us1", "alert": "yellow"}),
         gdacs(source="NEIC", sourceid="us1", glide=GLIDE),
         reliefweb(),
     )
@@ -508,7 +508,7 @@ def test_every_filter_includes_and_excludes(told_of: Any, house: Any) -> None:
     [("startedAt", "usgs"), ("severity", "usgs"), ("updatedAt", None), ("lastSeenAt", None)],
 )
 def test_lists_are_sorted_by_what_is_asked(told_of: Any, house: Any, sort: str, first: Any) -> None:
-    told_of(eonet(), usgs({"id": "us1", "sig": 1_200}), misp())
+    told_of(eonet(), usgs({"id": "us1", "alert": "red"}), misp())
     rows = incidents(house, f"sort={sort}")
     assert len(rows) == 3
     assert first in {None, rows[0]["sources"][0]["provider"]}
@@ -532,3 +532,97 @@ def test_an_entity_finds_what_it_takes_part_in(told_of: Any, house: Any) -> None
         row["id"]
     ]
     assert incidents(house, "entityId=ent_" + "0" * 24) == []
+
+
+# -- what is told first ------------------------------------------------------------------------
+
+
+def test_the_list_begins_with_the_gravest_of_the_latest_week(told_of: Any, house: Any) -> None:
+    day = timedelta(days=1)
+    told_of(
+        usgs(
+            {"id": "us_minor", "alert": None, "mag": 2.5, "at": NOON},
+            {"id": "us_unrated", "alert": None, "mag": 6.0, "at": NOON - 3 * day},
+            {"id": "us_low", "alert": "green", "at": NOON - 2 * day},
+            {"id": "us_red", "alert": "red", "at": NOON - 4 * day},
+            {"id": "us_before", "alert": "red", "at": NOON - 5 * day},
+        ),
+        *(re.sub(b"<pubDate>[^<]*</pubDate>", b"", rss(host, STRIKE)) for host in PAPERS),
+    )
+    rows = house.every("listIncidents", "limit=2")
+    names = [row["designators"][0]["value"] if row["designators"] else "undated" for row in rows]
+    assert names == ["us_red", "us_low", "us_unrated", "us_minor", "us_before", "undated"]
+    levels = [row["severity"] for row in rows]
+    assert levels == ["critical", "low", None, "info", "critical", None]
+    assert (rows[-1]["startedAt"], rows[-1]["lastHappenedAt"], rows[-1]["status"]) == (None,) * 3
+
+
+CODED = [(day, code, city) for day in ("20260101", "20260102") for code in ("141", "190")
+         for city in ("La Paz, Bolivia", "Sucre, Bolivia")]  # fmt: skip
+
+
+def test_coded_rows_without_an_article_make_one_incident_by_day_root_and_country(
+    told_of: Any, house: Any
+) -> None:
+    rows = [{"id": at, "day": day, "code": code, "city": city, "actors": (f"A{at}", f"B{at}")}
+            for at, (day, code, city) in enumerate(CODED, 1)]  # fmt: skip
+    half = told_of(gdelt(*rows[::2]))
+    whole = told_of(gdelt(*rows[1::2]))
+    assert {row["id"] for row in half} == {row["id"] for row in whole}
+    keys = sorted((row["startedAt"][:10], row["cameo"]["rootCode"]) for row in whole)
+    assert keys == [(f"2026-01-0{day}", root) for day in (1, 2) for root in ("14", "19")]
+    assert [row["observationCount"] for row in whole] == [2] * 4
+    assert {row["severity"] for row in whole} == {None}
+
+
+EXPOSED = [
+    ({}, None),
+    ({"kev": "Unknown"}, ("high", "kev")),
+    ({"kev": "Known"}, ("critical", "kev")),
+    ({"score": 5.0}, ("medium", "cvss")),
+    ({"score": 9.9}, ("critical", "cvss")),
+    ({"kev": "Unknown", "score": 9.9}, ("critical", "cvss")),
+    ({"kev": "Unknown", "score": 5.0}, ("high", "kev")),
+]
+
+
+@pytest.mark.parametrize("is_known_before", [False, True])
+@pytest.mark.parametrize(("facts", "expected"), EXPOSED)
+def test_a_cyber_incident_is_as_grave_as_the_vulnerability_that_it_uses(
+    told_of: Any, house: Any, facts: Any, expected: Any, is_known_before: bool
+) -> None:
+    title = "Intruders use CVE-2026-1001 in a data breach at a bank, researchers warn"
+    papers = [(host, rss(host, title)) for host in PAPERS[:2]]
+    catalogue = [(f"catalogue{at}.example", body) for at, body in enumerate(_catalogue(**facts))]
+    for part in (catalogue, papers) if is_known_before else (papers, catalogue):
+        for host, body in part:
+            take(house, body, f"https://{host}/")
+        fold(house)
+    (row,) = told_of()
+    assert row["category"] == "cyber"
+    basis = row["severityBasis"]
+    assert (row["severity"], basis and basis["scale"]) == (expected or (None, None))
+
+
+def _catalogue(kev: str = "", score: float | None = None) -> list[bytes]:
+    """Documents that list the vulnerability as exploited, and score it."""
+    entry = {
+        "cveID": "CVE-2026-1001", "vendorProject": "Pier", "product": "Gate",
+        "dateAdded": "2026-01-02",
+        "vulnerabilityName": "Pier Gate", "shortDescription": "A fault.",
+        "requiredAction": "Mend it.",
+        "dueDate": "2026-01-20", "knownRansomwareCampaignUse": kev, "cwes": [], "notes": "",
+    }  # fmt: skip
+    listing = {"title": "CISA Catalog of Known Exploited Vulnerabilities", "count": 1,
+               "catalogVersion": "2026.01.02", "dateReleased": "2026-01-02T00:00:00.0000Z",
+               "vulnerabilities": [entry]}  # fmt: skip
+    vector = {"version": "3.1", "baseScore": score, "vectorString": ""}
+    record = {
+        "dataType": "CVE_RECORD", "dataVersion": "5.1",
+        "cveMetadata": {"cveId": "CVE-2026-1001", "state": "PUBLISHED",
+                        "assignerOrgId": "00000000-0000-4000-8000-000000000000"},
+        "containers": {"cna": {"descriptions": [{"lang": "en", "value": "A fault."}],
+                               "affected": [], "metrics": [{"cvssV3_1": vector}]}},
+    }  # fmt: skip
+    documents = [listing] * bool(kev) + [record] * (score is not None)
+    return [json.dumps(document).encode() for document in documents]
