@@ -431,7 +431,7 @@ class _Planner:
         listing = ListQuery(question, "incident")
         for arguments in listing.attempts(()):
             answer = yield from self.list_all("list_incidents", **arguments)
-            rows = listing.by_date(listing.matches(answer.hits, ()))
+            rows = listing.matches(answer.hits, ())
             cited_ids = {hit.id for line in lines for hit in line.hits}
             lines += listing.lines([hit for hit in rows if hit.id not in cited_ids][:_SHOWN_MAX])
         return lines

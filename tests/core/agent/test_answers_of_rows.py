@@ -140,7 +140,7 @@ OF_MANY = [
     ("Which markets are open?", ["6 markets", "on manifold is open", "61.5%"], 1),
     ("What is the deadliest incident?", ["31 deaths"], 0),
     ("What happened in Ecuador?", ["refinery", "kills nine"], 0),
-    ("What happened yesterday?", ["Norges Bank cuts"], 0),
+    ("What happened yesterday?", ["M 6.7 - 41 km WNW of Esmeraldas", "Odd log-ins"], 0),
     ("What is new about ransomware?", ["Gravel Lynx", "Ransom notes"], 0),
     ("How did unemployment in Germany change?", ["3.8%", "3.5%", "0.3 % less"], 0),
     ("Compare the population of France and Germany", ["68,500,000", "84,500,000"], 0),
