@@ -16,7 +16,7 @@ from attrs import frozen
 
 from svc_core.base.boxes import Box
 from svc_core.intel.events.model import OSINT_EVENTS
-from svc_core.intel.incidents.incident_members import Member
+from svc_core.intel.incidents.incident_members import EARLIEST, Member
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.period import box_bounds
@@ -98,7 +98,7 @@ async def _near(
     ctx: Context, member: Member, rule: _Rule, point: Point, cache: SpanCache
 ) -> list[tuple[str, float]]:
     # In whole numbers, as a span may reach beyond the first year.
-    began_at = member.started_at or LATEST
+    began_at = member.started_at or EARLIEST
     start, end = (micros(began_at) + sign * (rule.span // _MICROSECOND) for sign in (-1, 1))
     peers = tuple(provider for provider in rule.providers if provider != member.provider)
     scan = partial(
