@@ -42,10 +42,12 @@ _LIVE = {"surface": ("cyber:live",)}
 
 
 async def _users_of(ctx: Context, techniques: Sequence[str]) -> tuple[str, ...]:
-    """References to the actors that use these techniques."""
-    keys = await directory.keys_of_ids(
-        ctx, [id_of(f"attack:{technique}") for technique in techniques]
+    """References to the actors that use these techniques or sub-techniques of them."""
+    parts = await ctx.tx.documents.scan(
+        ENTITIES, where={"parent": tuple(techniques)}, limit=directory.IDS_AT_ONCE
     )
+    ids = [id_of(f"attack:{technique}") for technique in techniques]
+    keys = await directory.keys_of_ids(ctx, [*ids, *(row.id for row in parts.rows)])
     relations = await ctx.tx.documents.scan(
         RELATIONS, where={"target": keys, "type": ("uses",), **_LIVE}, limit=USERS_MAX
     )

@@ -264,6 +264,12 @@ def _labels(entity: Entity) -> tuple[str, ...]:
     return tuple(chain.from_iterable(labels(name, entity.type) for name in entity.names))
 
 
+def _parents(entity: Entity) -> list[str]:
+    """The technique of ATT&CK that a sub-technique is one of: of T1566.001 it is T1566."""
+    codes = (item.value.partition(".") for item in entity.designators if item.scheme == "attack")
+    return [technique for technique, _, part in codes if part]
+
+
 _CARRIERS = frozenset(["indicator", "courseOfAction"])
 """Kinds that carry the names of others: a host that is called like a company."""
 
@@ -393,7 +399,7 @@ class ListActors(PageRequest):
         ],
         Example(["T1566"]),
     ] = _ENTITY.facet(index="key", form=str.upper)
-    """Comma list of techniques of ATT&CK that they use."""
+    """Comma list of techniques of ATT&CK that they use, or that they use a sub-technique of."""
     include_revoked: IncludeRevoked = _ENTITY.key(
         index="revoked", choose=_live_alone, default=False
     )
@@ -411,7 +417,9 @@ ENTITIES: Collection[Entity] = Collection(
     order=lambda entity: micros(entity.updated_at),
     scope="global",
     layout=Layout(is_compressed=True),
-    **_ENTITY.indexes(ListEntities, ListActors, facets={"key": keys_of, "label": _labels}),
+    **_ENTITY.indexes(
+        ListEntities, ListActors, facets={"key": keys_of, "label": _labels, "parent": _parents}
+    ),
     search=_search,
     form=2,
     kind="entity",

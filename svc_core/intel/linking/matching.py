@@ -2,14 +2,17 @@
 
 The score is that of the strongest feature, moved by qualifiers, in the spirit of the logic of
 OpenSanctions' nomenklatura: a designator, else a name, else a weak alias; then facts that differ.
+Code names, of actors and what they use, are the same or they are others: their makers give them by
+schemes ("Violet Typhoon", "Volt Typhoon"), so how they sound and are spelt says nothing.
 """
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 from attrs import field, frozen
 
-from svc_core.intel.linking.similarity import comparison_words, likeness
+from svc_core.intel.linking.similarity import comparison_words, is_same, likeness
 
 SCORE_MIN = 0.75
 """The least score of a candidate, chosen on one half of the names in `benchmarks/links.json`."""
@@ -21,6 +24,8 @@ _STRONG = frozenset(
 _IDENTIFIER = 0.85  # of what any other number says
 _COUNTRY, _BIRTH_YEAR, _BIRTH_DAY, _GENDER = -0.2, -0.15, -0.25, -0.2
 _BIRTH, _ADDRESS = 0.05, 0.1
+_CODE_NAMED = frozenset(["threatActor", "campaign", "malware", "tool"])
+_TOLD_MAX = 5  # names in common that a reason tells
 _KINDS = {"company": "body", "organization": "body", "government": "body"}
 
 
@@ -111,6 +116,9 @@ def _numbers(query: Party, candidate: Party) -> Iterable[_Feature]:
 
 
 def _names(query: Party, candidate: Party) -> Iterable[_Feature]:
+    if not _CODE_NAMED.isdisjoint((query.type, candidate.type)):
+        yield from _common_names(query.names, candidate.names)
+        return
     is_person = "person" in (query.type, candidate.type)
     sides = [(candidate.names, "name", 1.0), (candidate.weak, "weakAlias", _WEAK)]
     for names, feature, weight in sides:
@@ -123,6 +131,21 @@ def _names(query: Party, candidate: Party) -> Iterable[_Feature]:
             score, i, j = max(scores, key=lambda row: row[0])
             left, right = query.names.spellings[i], names.spellings[j]
             yield feature, weight * score, f"{left!r} is {score:.0%} like {feature} {right!r}"
+
+
+def _common_names(query: Names, candidate: Names) -> Iterable[_Feature]:
+    """The names that both have; where they are only other names of both, they say less."""
+    pairs = [
+        (i, j)
+        for i, left in enumerate(query.words)
+        for j, right in enumerate(candidate.words)
+        if is_same(left, right)
+    ]
+    if pairs:
+        common = list(dict.fromkeys(query.spellings[i] for i, _ in pairs))
+        told = ", ".join(map(repr, common[:_TOLD_MAX]))
+        sizes = f"{len(common)} of {len(query.words)} and of {len(candidate.words)} names"
+        yield "name", 1.0 if 0 in chain(*pairs) else _WEAK, f"both are called {told}: {sizes}"
 
 
 def _qualifiers(query: Party, candidate: Party) -> Iterable[_Feature]:

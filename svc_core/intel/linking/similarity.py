@@ -58,13 +58,18 @@ def rarity(word: str) -> float:
     return table.idf(term_of(word)) / table.idf("")
 
 
+def is_same(left: Sequence[str], right: Sequence[str]) -> bool:
+    """Whether two names have the same words in any order, or are the same in one word."""
+    return sorted(left) == sorted(right) or "".join(left) == "".join(right)
+
+
 def likeness(left: Sequence[str], right: Sequence[str], *, is_person: bool = False) -> float:
     """How alike two names are, from 0 to 1; their words as `comparison_words` gives them.
 
     Raises:
         MissingExtra: rapidfuzz is not installed.
     """
-    if sorted(left) == sorted(right) or "".join(left) == "".join(right):
+    if is_same(left, right):
         return 1.0
     if is_person:
         left, right = _without_particles(left), _without_particles(right)

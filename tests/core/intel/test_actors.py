@@ -74,5 +74,20 @@ def test_what_was_asked_for_is_there_though_there_is_none(demo_house: Any) -> No
     assert alone == {name: value for name, value in actor.items() if name != "software"}
 
 
+def test_a_technique_finds_who_uses_a_sub_technique_of_it(demo_house: Any) -> None:
+    users: dict[str, set[str]] = {}
+    for row in actors(demo_house, "include=techniques"):
+        for code in (link["attackId"] for link in row["techniques"]):
+            for technique in {code, code.partition(".")[0]}:
+                users.setdefault(technique, set()).add(row["name"])
+    whole = {code.partition(".")[0] for code in users if "." in code}
+    assert whole
+    for technique, expected in users.items():
+        assert names(demo_house, f"technique={technique}") == expected
+    assert names(demo_house, f"technique={','.join(whole)}") == set.union(
+        *(users[technique] for technique in whole)
+    )
+
+
 def test_a_technique_that_nobody_uses_finds_nobody(demo_house: Any) -> None:
     assert names(demo_house, "technique=T9999") == set()

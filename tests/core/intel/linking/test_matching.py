@@ -4,6 +4,7 @@ import sys
 from typing import Any
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,6 +77,52 @@ def test_words_sound_alike_however_they_were_transliterated() -> None:
     assert sound_key("qadhafi") == sound_key("gaddafi") == sound_key("kadafi") != ""
     assert sound_key("mohammed") == sound_key("muhamad")
     assert sound_key("ali") == sound_key("a1b2c3") == ""
+
+
+CODE_NAMED = ("threatActor", "campaign", "malware", "tool")
+CODE_NAMES_APART = [
+    ("ZINC", "Snake"),
+    ("Violet Typhoon", "Volt Typhoon"),
+    ("APT28", "APT29"),
+    ("Comment Panda", "Personal Panda"),
+    ("Dogfish", "Hogfish"),
+    ("LockBit", "LockBit 3.0"),
+]
+
+
+@pytest.mark.parametrize("type_", CODE_NAMED)
+@pytest.mark.parametrize("other_type", [*CODE_NAMED, None])
+def test_code_names_are_the_same_or_others(type_: str, other_type: str | None) -> None:
+    for left, right in CODE_NAMES_APART:
+        for names in ((left, right), (right, left), (sound_alike(left), left)):
+            mine, theirs = (party_named(name) for name in names)
+            assert compare(evolve(mine, type=type_), evolve(theirs, type=other_type)) is None
+    if other_type in (type_, None):
+        for name in ("muddy water", "MuddyWater", "WATER MUDDY"):
+            actor = party_named("Muddy Water", type=type_)
+            other = Party(Names.of([name, "Earth Vetala"]), type=other_type)
+            assert score(actor, other) == score(other, actor) == 1
+    assert sound_key("zinc") == sound_key("snake")
+
+
+def sound_alike(name: str) -> str:
+    """Another word with the same sounds."""
+    return name.replace("i", "e").replace("o", "a") + "e"
+
+
+def test_a_shared_list_of_names_is_a_candidate_with_its_reason() -> None:
+    names = ["Volt Typhoon", "Vanguard Panda", "BRONZE SILHOUETTE", "Insidious Taurus", "DEV-0391"]
+    mine = Party(Names.of(["G1017", *names, "Dev 0391"]), type="threatActor")
+    theirs = Party(Names.of(["Unit", *map(str.lower, names[::-1])]), type="threatActor")
+    match = compare(mine, theirs)
+    assert match is not None
+    assert SCORE_MIN < match.score < 1  # it is the first name of neither
+    told = ", ".join(map(repr, names))
+    assert match.reasons == (f"both are called {told}: 6 of 7 and of 6 names",)
+    assert score(mine, party_named("volt typhoon", type="threatActor")) == 1
+    screening = Screening([mine])
+    screening.offer("ent_1", theirs)
+    assert [id_ for id_, *_ in screening.candidates(0, 5)] == ["ent_1"]
 
 
 FACTS = [
