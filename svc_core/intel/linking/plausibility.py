@@ -26,7 +26,8 @@ def lookups(references: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     facets: dict[str, list[str]] = {"designator": [], "label": []}
     for reference in references:
         scheme, _, name = reference.partition(":")
-        facet, value = ("designator", reference) if scheme == "ticker" else ("label", name)
+        is_symbol = scheme == "ticker"
+        facet, value = ("designator", reference.split(" ")[0]) if is_symbol else ("label", name)
         facets[facet].append(value)
     return {facet: tuple(values) for facet, values in facets.items()}
 
@@ -35,7 +36,7 @@ def bears_name(reference: str, facts: Facts) -> bool:
     """Whether an entity bears the name of a reference and is of a type that it may mean."""
     scheme, _, name = reference.partition(":")
     if scheme == "ticker":
-        return any(f"{d['scheme']}:{d['value']}" == reference for d in facts["designators"])
+        return reference in name_references(facts)
     suitable = NAMED_TYPES if scheme == "name" else _MAKERS
     return facts["type"] in suitable and name in _labels(facts)
 
@@ -67,6 +68,8 @@ def name_references(facts: Facts) -> Iterator[str]:
     for item in facts["designators"]:
         if item["scheme"] == "ticker":
             yield f"ticker:{item['value']}"
+            words = chain.from_iterable(name.split() for name in _labels(facts))
+            yield from (f"ticker:{item['value']} {word}" for word in dict.fromkeys(words))
 
 
 def _names(facts: Facts) -> list[str]:

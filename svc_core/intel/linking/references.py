@@ -2,7 +2,8 @@
 
 A reference is the id derived from an entity's key, or `scheme:name` where only a name is given:
 `vendor:` names a maker of products, `name:` stands in text, `firm:` in text with its legal form,
-`ticker:` is a stock symbol in parentheses.
+`ticker:` is a stock symbol that is marked as one: `$MSFT`, `NASDAQ:MSFT`, or in parentheses, where
+an acronym stands too, so that the reference ends in the word before ("ticker:MSFT microsoft").
 """
 
 import re
@@ -35,6 +36,10 @@ _MARKETS = {
 writes it; elsewhere the ISO 10383 code of the market goes before it."""
 _EXCHANGE = "|".join(sorted(_MARKETS, key=len, reverse=True))
 _SYMBOL = re.compile(rf"\(\s*({_EXCHANGE})\s*:\s*([A-Z0-9.-]{{1,8}})\s*[);,]", re.IGNORECASE)
+_BARE_SYMBOL = re.compile(rf"(?<![\w(])({_EXCHANGE.upper()}|Nasdaq):([A-Z][A-Z0-9.-]{{0,7}})(?!\w)")
+_CASHTAG = re.compile(r"(?<![\w$])\$([A-Z]{1,5}(?:[.-][A-Z])?)(?![\w$])")
+_LISTED = re.compile(r"\(([A-Z]{1,5}(?:[.-][A-Z])?)\)")
+_BEFORE_MAX = 60  # letters in which a name stands before its symbol
 
 
 def id_of(key: str) -> str:
@@ -63,11 +68,11 @@ def vendor_references(vendor: str, day: date | None = None) -> tuple[str, ...]:
 def text_references(text: str, day: date | None = None) -> dict[str, str]:
     """The references that a text mentions on a day, each with the name as it is written there.
 
-    Its first line is a headline. At most `MENTIONS_MAX`, the surest first: numbers, symbols with
-    their exchange, names of the alias table, other names.
+    Its first line is a headline. At most `MENTIONS_MAX`, the surest first: numbers, symbols that
+    are marked as such, names of the alias table, other names, symbols in parentheses.
     """
     mentions: dict[str, str] = {}
-    for reference, name in chain(_numbers(text), _symbols(text), _names(text, day)):
+    for reference, name in chain(_numbers(text), _symbols(text), _names(text, day), _listed(text)):
         mentions.setdefault(reference, name)
         if len(mentions) == MENTIONS_MAX:
             break
@@ -84,9 +89,18 @@ def _numbers(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _symbols(text: str) -> Iterator[tuple[str, str]]:
-    for exchange, symbol in _SYMBOL.findall(text):
+    for exchange, symbol in chain(_SYMBOL.findall(text), _BARE_SYMBOL.findall(text)):
         market = _MARKETS[" ".join(exchange.casefold().split())]
         yield f"ticker:{market}{symbol.upper()}", symbol.upper()
+    for symbol in _CASHTAG.findall(text):
+        yield f"ticker:{symbol.replace('.', '-')}", symbol
+
+
+def _listed(text: str) -> Iterator[tuple[str, str]]:
+    for match in _LISTED.finditer(text):
+        words = normal_name(text[max(0, match.start() - _BEFORE_MAX) : match.start()]).split()
+        if words:
+            yield f"ticker:{match[1].replace('.', '-')} {words[-1]}", match[1]
 
 
 def _names(text: str, day: date | None) -> Iterator[tuple[str, str]]:

@@ -233,6 +233,7 @@ NEWS: Collection[NewsItem] = Collection(
     **_ITEM.indexes(
         ListNews, keys={"article": lambda item: item.story_id and incident_of_article(item.url)}
     ),
+    form=2,
     kind="newsItem",
 )
 

@@ -74,6 +74,7 @@ MEANINGS = [
     ("firm:quillstore", "Quillstore Corp"),
     ("name:lockexample", "LockExample"),
     ("ticker:SYMW", "Symbol Works Inc"),
+    ("ticker:SYMW works", "Symbol Works Inc"),
     (id_of("lei:1"), "Nacecode AG"),
 ]
 AMBIGUOUS = [
@@ -86,6 +87,7 @@ AMBIGUOUS = [
     "name:carbon",
     "name:jane example",  # an equal name is no equal person
     "ticker:NONE",
+    "ticker:SYMW street",  # an acronym, or another's symbol
     id_of("cik:0000000099"),
 ]
 
