@@ -1,8 +1,8 @@
 """Converts values to JSON and back; only this room knows both snake_case and camelCase.
 
 Rule 1: what strangers send is judged exactly (`decode_json`, `structure`, `reader`): true is not 1,
-        1.0 is no integer, nothing unknown passes unless a shape is `OpenShape`, and all faults come
-        back together.
+        1.0 is an integer in JSON and none in a text, nothing unknown passes unless a shape is
+        `OpenShape`, and all faults come back together.
 Rule 2: what the service stored itself is trusted (`from_bytes`), so that reading it back is fast.
 Rule 3: not sent, null and empty stay three things in both directions.
 Rule 4: no string that leaves `decode_json` holds U+0000 or half a surrogate pair, because not every

@@ -20,7 +20,7 @@ from svc_core.base import instants
 from svc_core.wire import constraints, shapes
 from svc_core.wire.document import Json
 from svc_core.wire.faults import FAULTS_KEPT_MAX, WireError, flatten
-from svc_core.wire.hooks import Hook, field_overrides, pass_through, union_hook
+from svc_core.wire.hooks import Hook, field_overrides, pass_through, union_hook, whole
 
 T = TypeVar("T")
 
@@ -49,6 +49,14 @@ def exact_hook(expected: type, words: str) -> Hook:
         return value
 
     return read
+
+
+def read_integer(value: Any, _: Any = int) -> int:
+    """A JSON number that is whole, as an integer."""
+    number = whole(value)
+    if type(number) is not int:
+        raise ValueError("must be an integer")
+    return number
 
 
 def read_number(value: Any, _: Any = float) -> float:
@@ -87,6 +95,7 @@ def literal_hook(annotation: Any) -> Hook:
     listing = ", ".join(value if isinstance(value, str) else json.dumps(value) for value in choices)
 
     def read(value: Any, _: Any) -> Any:
+        value = whole(value)
         if type(value) not in kinds or value not in choices:
             raise ValueError(f"must be one of: {listing}")
         return value
@@ -193,7 +202,7 @@ def _make() -> Converter:
     converter.register_structure_hook(type(None), exact_hook(type(None), "must be null"))
     converter.register_structure_hook(str, exact_hook(str, "must be a string"))
     converter.register_structure_hook(bool, exact_hook(bool, "must be a boolean"))
-    converter.register_structure_hook(int, exact_hook(int, "must be an integer"))
+    converter.register_structure_hook(int, read_integer)
     converter.register_structure_hook(float, read_number)
     converter.register_structure_hook(datetime, read_instant)
     converter.register_structure_hook(date, read_date)

@@ -605,6 +605,38 @@ def json_is_taken_with_a_charset_and_patches_as_merge_patches_too(shared, operat
         assert answer.status_code == operation.success, answer.text
 
 
+def integers_in(annotation, path=()):
+    """The members of a body that are integers, with the least that each may be."""
+    inner, metadata = shapes.split_annotation(annotation)
+    if inner is int:
+        yield path, next((item.ge for item in metadata if hasattr(item, "ge")), 1)
+    elif shapes.is_model(inner):
+        for member in attrs.fields(inner):
+            yield from integers_in(member.type, (*path, wire.camel(member.name)))
+    elif shapes.is_tuple(inner):
+        yield from integers_in(get_args(inner)[0], (*path, 0))
+    elif shapes.is_union(inner):
+        for arg in get_args(inner):
+            yield from integers_in(arg, path)
+
+
+def body_integers(operation):
+    return [place for item in inputs_of(operation.request) if item.place == "body"
+            for place in integers_in(item.annotation)]  # fmt: skip
+
+
+@bodies.of(body_integers)
+def an_integer_may_be_written_with_a_point(shared, operation):
+    for path, least in body_integers(operation):
+        answers = []
+        for number in (least, float(least), least + 0.5):
+            body = json.dumps(naming(shared.example_body(operation), path, number)).encode()
+            answer = shared.send(shared.ask_of(operation).evolve(body=body))
+            answers.append((answer.status_code, answer.json().get("detail")))
+        assert answers[0] == answers[1]
+        assert answers[2][0] == 400
+
+
 BAD_JSON = [
     (b"", problem.MALFORMED_JSON),
     (b"{", problem.MALFORMED_JSON),
