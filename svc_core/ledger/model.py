@@ -7,7 +7,16 @@ from attrs import frozen
 
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.ledger.append.input import SubjectId
-from svc_core.ledger.fold.view import Author, RecordedAt, RecordId, Seq, ValidFrom, ValidTo
+from svc_core.ledger.fold.segments import Segment
+from svc_core.ledger.fold.view import (
+    Author,
+    HistoryView,
+    RecordedAt,
+    RecordId,
+    Seq,
+    ValidFrom,
+    ValidTo,
+)
 from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.records import Kind, Op, SealedRecord
 from svc_core.ledger.verify.outcome import Assurance, Checks, Fault, Level, VerificationOutcome
@@ -107,6 +116,10 @@ class SubjectRow:
     opened_at: RecordedAt
     author: Author
     seq: Seq
+    history: Maybe[tuple[HistoryView, ...]] = UNSET
+    """What others displace, oldest first (`include`)."""
+    segments: Maybe[tuple[Segment, ...]] = UNSET
+    """Valid time, cut where a record begins or ends to hold (`include`)."""
 
 
 @frozen

@@ -1,6 +1,7 @@
 """The ledger: its requests, use cases and operations (Spec: Ontology ledger; C2SP tlog)."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from typing import Annotated, Any, Final, Literal
@@ -98,6 +99,14 @@ AnyRecordId = Annotated[
 # -- requests ----------------------------------------------------------------------------------
 
 
+SubjectParts = Annotated[
+    Maybe[tuple[Literal["history", "segments"], ...]],
+    QUERY,
+    Doc("Comma list: `history` of what was displaced, `segments` of valid time."),
+    Example(["history", "segments"]),
+]
+
+
 @frozen
 class ListSubjects(PageRequest):
     """The subjects of the workspace, newest first."""
@@ -113,6 +122,7 @@ class ListSubjects(PageRequest):
         Example("lei:5493001KJTIIGC8Y1R12"),
     ] = UNSET
     """Only subjects that ever had this designator: `scheme:value`."""
+    include: SubjectParts = UNSET
 
 
 @frozen
@@ -148,10 +158,7 @@ def _instant(text: Maybe[str], name: str) -> str | None:
 class FoldSubject(SubjectAsOf):
     """A subject, folded at a record time and a valid time."""
 
-    include: Annotated[
-        Maybe[tuple[Literal["history", "segments"], ...]], QUERY, Example(["history", "segments"])
-    ] = UNSET
-    """Comma list: `history` of what was displaced, `segments` of valid time."""
+    include: SubjectParts = UNSET
 
 
 @frozen
@@ -301,9 +308,21 @@ async def list_subjects(ctx: Context, request: ListSubjects) -> Page[SubjectRow]
         before=None if position is None else position.order, key=key, limit=request.limit + 1
     )
     page = openings[: request.limit]
-    rows = tuple(map(wire.to_bytes, await reading.subject_rows(ctx, page)))
+    parts = or_default(request.include, ())
+    rows = [await _with_parts(ctx, row, parts) for row in await reading.subject_rows(ctx, page)]
     end = Position(page[-1].seq, "") if len(openings) > len(page) else None
-    return Page(rows, ctx.seal_cursor(end, binding))
+    return Page(tuple(rows), ctx.seal_cursor(end, binding))
+
+
+async def _with_parts(ctx: Context, row: SubjectRow, parts: Sequence[str]) -> bytes:
+    """A row of the list with parts of the subject's fold as of now."""
+    raw = wire.to_bytes(row)
+    if not parts:
+        return raw
+    bounds = FoldSubject(row.id).bounds(ctx.now)
+    flags = {name: name in parts for name in ("history", "segments")}
+    view = json.loads(encode(await reading.view_of(ctx, row.id, bounds, **flags)))
+    return wire.to_bytes(json.loads(raw) | {name: view[name] for name in parts})
 
 
 def _designator(text: Maybe[str]) -> str | None:

@@ -13,7 +13,7 @@ from svc_core.operation.members import PageRequest
 from svc_core.operation.ports import Collection
 from svc_core.operation.source_members import Geometry, Measurement, SourceRef
 from svc_core.text.words import fold_case, split_words
-from svc_core.wire.constraints import Example, MaxLen, MinLen
+from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen
 
 _LETTERS = 12  # of a name, five bits each: enough to tell all countries apart but a few islands
 
@@ -106,6 +106,10 @@ def _whole(measure: Measurement | None) -> int | None:
 
 _COUNTRY = FilterFields[CountryData]()
 _Name = Annotated[str, MinLen(1), MaxLen(100)]
+IncludeParts = Annotated[
+    UnboundedValues[Literal["indicators", "risk"]],
+    Doc("`indicators` adds the newest value of each series about it, `risk` what events say."),
+]
 
 
 @frozen
@@ -124,6 +128,7 @@ class ListCountries(PageRequest):
         "name", population="population", area="area"
     )
     """By name, or the largest first."""
+    include: IncludeParts = UNSET
 
 
 COUNTRIES: Collection[CountryData] = Collection(

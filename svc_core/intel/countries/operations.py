@@ -1,7 +1,8 @@
 """Lists and reads countries, with their indicators and a summary of recent events on request."""
 
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import attrs
 from attrs import frozen
@@ -10,14 +11,20 @@ from svc_core import wire
 from svc_core.base.unset import UNSET, Unset, or_default
 from svc_core.contract.result import Page, Single
 from svc_core.formats.reading.values import country
-from svc_core.intel.countries.model import COUNTRIES, CountryData, CountryRisk, ListCountries
+from svc_core.intel.countries.model import (
+    COUNTRIES,
+    CountryData,
+    CountryRisk,
+    IncludeParts,
+    ListCountries,
+)
 from svc_core.intel.economy.indicator import FININT, Indicator
 from svc_core.intel.economy.indicators import newest
 from svc_core.intel.events.model import OSINT_EVENTS, OsintEvent
 from svc_core.intel.folding.read_declarations import osint
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, Operation
-from svc_core.operation.filters import UnboundedValues, list_selection
+from svc_core.operation.filters import list_selection
 from svc_core.operation.members import micros
 from svc_core.operation.ports.documents import RowBounds
 from svc_core.operation.source_members import SEVERITIES
@@ -39,8 +46,7 @@ class GetCountry:
 
     code: Annotated[str, PATH, Pattern("[A-Za-z]{2,3}", "an ISO 3166-1 code"), Example("BE")]
     """ISO 3166-1 alpha-2 or alpha-3 code, in either case."""
-    include: UnboundedValues[Literal["indicators", "risk"]] = UNSET
-    """`indicators` adds the newest value of each series about it, `risk` what events say."""
+    include: IncludeParts = UNSET
 
 
 async def list_countries(ctx: Context, request: ListCountries) -> Page[CountryData]:
@@ -48,7 +54,9 @@ async def list_countries(ctx: Context, request: ListCountries) -> Page[CountryDa
     choice = list_selection(request)
     if not isinstance(request.q, Unset):
         choice.bounds["words"] = tuple(split_words(request.q))
-    return await LISTING.page(ctx, request, choice)
+    page = await LISTING.page(ctx, request, choice)
+    rows = [await _with_parts(ctx, raw, or_default(request.include, ())) for raw in page.rows]
+    return attrs.evolve(page, rows=tuple(rows))
 
 
 async def get_country(ctx: Context, request: GetCountry) -> Single[CountryData]:
@@ -62,12 +70,16 @@ async def get_country(ctx: Context, request: GetCountry) -> Single[CountryData]:
     parts = or_default(request.include, ())
     if not parts:
         return Single(document.raw, document.tag)
-    row = COUNTRIES.decode(document.raw)
+    return single_of(document, await _with_parts(ctx, document.raw, parts))
+
+
+async def _with_parts(ctx: Context, raw: bytes, parts: Sequence[str]) -> bytes:
+    row = COUNTRIES.decode(raw)
     if "indicators" in parts:
         row = attrs.evolve(row, indicators=await _indicators(ctx, row.country_code))
     if "risk" in parts:
         row = attrs.evolve(row, risk=await _risk(ctx, row.country_code))
-    return single_of(document, wire.to_bytes(row))
+    return wire.to_bytes(row) if parts else raw
 
 
 async def _indicators(ctx: Context, code: str) -> tuple[Indicator, ...]:

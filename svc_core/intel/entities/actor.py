@@ -5,6 +5,7 @@ from typing import Annotated
 from attrs import frozen
 
 from svc_core.base.unset import UNSET, Maybe
+from svc_core.intel.entities.candidates import Candidate
 from svc_core.intel.entities.model import ActorFacet, EntityCore
 from svc_core.operation.members import EntityId
 from svc_core.wire.constraints import Example
@@ -36,3 +37,5 @@ class ThreatActor(ActorFacet, EntityCore):  # whose aliases say who uses each
     """With `include=software`: malware and tools it uses."""
     campaigns: Links = UNSET
     """With `include=campaigns`: what is attributed to it."""
+    candidates: Maybe[tuple[Candidate, ...]] = UNSET
+    """With `include=candidates`: who else it may be, the likest first."""

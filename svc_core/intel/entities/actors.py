@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from svc_core import wire
 from svc_core.base.unset import or_default
@@ -65,8 +65,9 @@ async def list_actors(ctx: Context, request: ListActors) -> Page[ThreatActor]:
     choice = list_selection(request)
     choice = choice._replace(where={**choice.where, "type": ("threatActor",)})
     page = await LISTING.page(ctx, request, choice)
-    rows = [flat(json.loads(row)) for row in page.rows]
-    links = [name for name in or_default(request.include, ()) if name != "match"]
+    raws = await render.with_candidates(ctx, page.rows, request.include)
+    rows = [flat(json.loads(row)) for row in raws]
+    links = [name for name in get_args(LinkName) if name in or_default(request.include, ())]
     await _add_links(ctx, rows, links)
     return Page(tuple(map(wire.to_bytes, rows)), page.next_cursor)
 

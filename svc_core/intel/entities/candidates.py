@@ -50,7 +50,7 @@ def candidate(id_: str, party: Party, match: NameMatch) -> Candidate:
 async def candidates_of(ctx: Context, row: bytes) -> tuple[Candidate, ...]:
     """The entities that may be the same as a stored one, the likest first."""
     facts: dict[str, Any] = json.loads(row)
-    if "cveId" in facts:
+    if not facts.keys().isdisjoint(("cveId", "cve")):
         return ()  # its id says who it is
     own_ids = {facts["id"], *facts["mergedIds"]}
     query = party(facts)

@@ -376,7 +376,8 @@ class ListEntities(PageRequest):
     updated_since: UpdatedSince = _ENTITY.later()
     q: lists.Q = UNSET
     sort: LatestFirst = UNSET
-    include: lists.Include = UNSET
+    include: FilterValues[Literal["match", "candidates"]] = UNSET
+    """With `q` why each was found, and who else it may be."""
 
 
 @frozen
@@ -404,8 +405,8 @@ class ListActors(PageRequest):
         index="revoked", choose=_live_alone, default=False
     )
     updated_since: UpdatedSince = _ENTITY.later()
-    include: FilterValues[Literal["techniques", "software", "campaigns", "match"]] = UNSET
-    """Theirs, and with `q` why each was found."""
+    include: FilterValues[Literal["match", "candidates", LinkName]] = UNSET
+    """Theirs, with `q` why each was found, and who else each may be."""
     q: lists.Q = UNSET
     sort: LatestFirst = UNSET
 

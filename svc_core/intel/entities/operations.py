@@ -73,7 +73,8 @@ async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
         page = await _CVE_LISTING.page(ctx, request, choice._replace(where=cves))
     else:
         page = await LISTING.page(ctx, request, choice)
-    return Page(tuple(await render.whole(ctx, page.rows)), page.next_cursor)
+    rows = await render.whole(ctx, page.rows)
+    return Page(tuple(await render.with_candidates(ctx, rows, request.include)), page.next_cursor)
 
 
 async def _merge_page(
@@ -95,7 +96,7 @@ async def _merge_page(
     is_last = not has_more and len(rows) == len(visible)
     end = None if is_last else Position(visible[-1].order, visible[-1].id)
     raws = tuple(row.raw for row in visible)
-    if not isinstance(request.include, Unset):
+    if "match" in or_default(request.include, ()):
         raws = tuple(lists.with_match(raw, None) for raw in raws)
     return Page(raws, ctx.seal_cursor(end, binding))
 

@@ -10,9 +10,9 @@ from typing import Any
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.base.unset import UNSET, Maybe
+from svc_core.base.unset import UNSET, Maybe, or_default
 from svc_core.intel.entities import directory, exploitation
-from svc_core.intel.entities.candidates import Candidate
+from svc_core.intel.entities.candidates import Candidate, candidates_of
 from svc_core.intel.entities.model import ENTITIES, Entity
 from svc_core.intel.entities.vulnerability import CveFacet
 from svc_core.operation.context import Context
@@ -41,6 +41,17 @@ async def whole(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
         for row in rows
     ]
     return await with_sanctions(ctx, [await _with_replacement(ctx, row) for row in docs])
+
+
+async def with_candidates(
+    ctx: Context, rows: Sequence[bytes], include: Maybe[Sequence[str]]
+) -> list[bytes]:
+    """Rows of entities, each with who else it may be where `candidates` are asked for."""
+    if "candidates" not in or_default(include, ()):
+        return list(rows)
+    lookalikes = [wire.to_bytes(await candidates_of(ctx, row)) for row in rows]
+    pairs = zip(rows, lookalikes, strict=True)
+    return [b'%b,"candidates":%b}' % (row[:-1], candidates) for row, candidates in pairs]
 
 
 async def with_sanctions(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:

@@ -8,14 +8,12 @@ from typing import Annotated, Any, Literal
 
 from attrs import frozen
 
-from svc_core import wire
 from svc_core.base import compact, instants
 from svc_core.base.unset import UNSET, Maybe, Unset, or_default
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Content, PagedResource, Single
 from svc_core.intel.entities import directory, render
-from svc_core.intel.entities.candidates import candidates_of
 from svc_core.intel.entities.relation import EntityGraph, RelationType
 from svc_core.intel.entities.render import EntityRow
 from svc_core.intel.folding.read_declarations import EXPLORER, reading
@@ -84,10 +82,8 @@ async def get_entity(ctx: Context, request: GetEntity) -> Single[EntityRow] | Co
     document = await directory.answering_row(ctx, request.entity_id)
     if ctx.format == STIX.format:
         return await stix_content(ctx, document.id)
-    (body,) = await render.whole(ctx, [document.raw])
-    if not isinstance(request.include, Unset):
-        lookalikes = await candidates_of(ctx, document.raw)
-        body = b'%b,"candidates":%b}' % (body[:-1], wire.to_bytes(lookalikes))
+    rows = await render.whole(ctx, [document.raw])
+    (body,) = await render.with_candidates(ctx, rows, request.include)
     return single_of(document, body)
 
 

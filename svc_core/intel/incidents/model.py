@@ -212,6 +212,9 @@ WORDS: FieldIndex[Incident] = FieldIndex(
 _INCIDENT = FilterFields[Incident]()
 
 
+Extra = Literal["footprint", "track", "articles"]
+
+
 @frozen
 class ListIncidents(PageRequest):
     """Incidents of every kind."""
@@ -246,7 +249,8 @@ class ListIncidents(PageRequest):
     )
     """What comes first: the latest, or the gravest. Without, what is of the latest week (from
     Monday, UTC), there the gravest, then the latest, then what most publishers tell of."""
-    include: lists.Include = UNSET
+    include: Annotated[FilterValues[Literal["match", Extra]], Example(["track"])] = UNSET
+    """With `q` why each was found, and what else one incident has when asked."""
 
 
 INCIDENTS: Collection[Incident] = Collection(

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from svc_core import wire
 from svc_core.base.unset import UNSET, Maybe, or_default
@@ -17,7 +17,7 @@ from svc_core.intel.folding.read_declarations import SHARED, reading
 from svc_core.intel.folding.rules import strongest_contribution
 from svc_core.intel.folding.writing import by_row
 from svc_core.intel.incidents.incident_signals import signals_about
-from svc_core.intel.incidents.model import INCIDENTS, WORDS, Incident, ListIncidents
+from svc_core.intel.incidents.model import INCIDENTS, WORDS, Extra, Incident, ListIncidents
 from svc_core.intel.news.model import NEWS
 from svc_core.intel.news.operations import with_entities
 from svc_core.operation.context import Context
@@ -26,10 +26,9 @@ from svc_core.operation.members import IncidentId
 from svc_core.search.lists import Listing, single_of
 from svc_core.wire.constraints import Example, MaxLen
 
+Row = Mapping[str, Any]
 ARTICLES_MAX = 20
 EVENTS_READ = 20  # for footprints and tracks, of the strongest members
-
-Include = Literal["footprint", "track", "articles"]
 
 
 # -- requests ----------------------------------------------------------------------------------
@@ -40,7 +39,7 @@ class GetIncident:
     """One incident."""
 
     incident_id: Annotated[IncidentId, PATH]
-    include: Annotated[Maybe[tuple[Include, ...]], QUERY, MaxLen(3), Example(["track"])] = UNSET
+    include: Annotated[Maybe[tuple[Extra, ...]], QUERY, MaxLen(3), Example(["track"])] = UNSET
     """`footprint`: the area; `track`: where it was when; `articles`: up to 20 items."""
 
 
@@ -70,7 +69,8 @@ async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]
     `startedAt`, `bbox` has only incidents with coordinates. Rows without what they are sorted by
     come last.
     """
-    return await LISTING.page(ctx, request)
+    page = await LISTING.page(ctx, request)
+    return evolve(page, rows=await _with_extras(ctx, page.rows, request.include))
 
 
 async def get_incident(ctx: Context, request: GetIncident) -> Single[Incident]:
@@ -81,19 +81,29 @@ async def get_incident(ctx: Context, request: GetIncident) -> Single[Incident]:
         Problem: NOT_FOUND.
     """
     document = await ctx.load_by_key(INCIDENTS, request.incident_id)
-    row = INCIDENTS.decode(document.raw)
-    extras = {name: await _EXTRAS[name](ctx, row) for name in or_default(request.include, ())}
-    (raw,) = await current_incidents(ctx, [document.raw])
-    raw = b"".join([raw[:-1], *(b',"%b":%b' % (n.encode(), v) for n, v in extras.items()), b"}"])
+    rows = await current_incidents(ctx, [document.raw])
+    (raw,) = await _with_extras(ctx, rows, request.include)
     return single_of(document, raw)
 
 
 # -- what is added -----------------------------------------------------------------------------
 
 
-async def _strongest_member(ctx: Context, row: Incident, member: str) -> bytes:
+async def _with_extras(
+    ctx: Context, rows: Sequence[bytes], include: Maybe[Sequence[str]]
+) -> tuple[bytes, ...]:
+    """Rows of incidents with the members that are looked up where these are asked for."""
+    for name, make in _EXTRAS.items():
+        if name in or_default(include, ()):
+            parts = [await make(ctx, json.loads(row)) for row in rows]
+            pairs = zip(rows, parts, strict=True)
+            rows = [b'%b,"%b":%b}' % (row[:-1], name.encode(), part) for row, part in pairs]
+    return tuple(rows)
+
+
+async def _strongest_member(ctx: Context, row: Row, member: str) -> bytes:
     """One member of its events, by the strongest source that states it; `null` where none does."""
-    events = row.observation_ids[:EVENTS_READ]
+    events = row["observationIds"][:EVENTS_READ]
     claims = by_row((await contributions_of(ctx, events)).values())
     for id_ in events:
         candidates = [c for c in claims.get(id_, ()) if c.said.get(member) and not c.gone]
@@ -102,14 +112,14 @@ async def _strongest_member(ctx: Context, row: Incident, member: str) -> bytes:
     return b"null"
 
 
-async def _articles(ctx: Context, row: Incident) -> bytes:
-    stories = tuple(row.keys)
+async def _articles(ctx: Context, row: Row) -> bytes:
+    stories = (row["id"], *row["mergedIds"])
     items = await ctx.tx.documents.scan(NEWS, where={"story": stories}, limit=ARTICLES_MAX)
     articles = await with_entities(ctx, [item.raw for item in items.rows])
     return b"[%b]" % b",".join(articles)
 
 
-_EXTRAS: Mapping[Include, Callable[[Context, Incident], Awaitable[bytes]]] = {
+_EXTRAS: Mapping[Extra, Callable[[Context, Row], Awaitable[bytes]]] = {
     "footprint": partial(_strongest_member, member="footprint"),
     "track": partial(_strongest_member, member="track"),
     "articles": _articles,

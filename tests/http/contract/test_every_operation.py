@@ -524,6 +524,34 @@ def _reads(item, value):
     return True
 
 
+def parts_of(shared, operation):
+    """What an operation adds to its rows where `include` names it."""
+    parameters = shared.contract.description_of(operation).get("parameters", ())
+    items = [item["schema"]["items"] for item in parameters if item["name"] == "include"]
+    return {part for item in items for part in item.get("enum") or [item["const"]]}
+
+
+def details_of(operation):
+    """The operations that read one row of a list."""
+    return [op for op in catalog.OPERATIONS if op.id != "getReport" and op.method == "GET"
+            and is_page(operation) and re.fullmatch(rf"{operation.path}/{{\w+}}", op.path)
+            and has_input("include")(op)]  # fmt: skip
+
+
+@queries.of(details_of)
+def a_list_includes_whatever_its_detail_does(shared, operation):
+    for detail in details_of(operation):
+        parts = parts_of(shared, detail)
+        assert parts <= parts_of(shared, operation)
+        for query in (*parts, ",".join(sorted(parts))):
+            ask = shared.ask_of(operation).asking(("include", query), ("limit", "3"))
+            answer = shared.send(ask.having(accept="application/json"))
+            assert answer.status_code == 200, answer.text
+            assert answer.json()["data"]
+            for row in answer.json()["data"]:
+                assert set(query.split(",")) <= row.keys()
+
+
 @queries.of(lambda op: len(op.media) > 1)
 def a_format_that_is_not_offered_is_refused(shared, operation, check_problem):
     for value in ("xml", "JSON", "json ", ""):
