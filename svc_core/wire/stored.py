@@ -120,7 +120,8 @@ def _make() -> Converter:
     for type_ in (str, bool, int, float, type(None)):  # a whole number stays exact: no float()
         converter.register_structure_hook(type_, pass_through)
     converter.register_structure_hook(datetime, lambda text, _: datetime.fromisoformat(text))
-    converter.register_structure_hook(date, lambda text, _: date.fromisoformat(text))
+    # An earlier release may have stored an instant where a day is told now.
+    converter.register_structure_hook(date, lambda text, _: date.fromisoformat(text[:10]))
     converter.register_unstructure_hook_factory(shapes.is_model, _write_model)
     converter.register_unstructure_hook_factory(shapes.is_union, _write_union)
     converter.register_unstructure_hook_func(shapes.is_literal, identity)

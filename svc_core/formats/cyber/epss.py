@@ -14,7 +14,7 @@ from svc_core.formats.cyber.cve_members import CveMembers
 from svc_core.formats.model import Contents, Metadata, Origin, Record, RecordRefused
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.reading.format import make_format
-from svc_core.formats.reading.values import moment, objects, record_list, require, rfc3339
+from svc_core.formats.reading.values import day, moment, objects, record_list, require
 
 HOME = "https://www.first.org/epss/"
 FIELDS = ("cve", "epss", "percentile")
@@ -44,7 +44,7 @@ def _list_contents(rows: Iterator[list[str]]) -> Contents:
         header = next(rows, [])
     stamp = moment(banner.get("score_date"))
     yield Metadata(stamp, home_url=HOME)
-    model, date = banner.get("model_version"), rfc3339(stamp)
+    model, date = banner.get("model_version"), day(stamp)
     cve, score, percentile = map(header.index, FIELDS)
     yield from record_list(
         rows,
@@ -55,7 +55,7 @@ def _list_contents(rows: Iterator[list[str]]) -> Contents:
 
 def _page_record(row: dict[str, Any]) -> Record:
     stamp = moment(row.get("date"))
-    return _record(tuple(row[name] for name in FIELDS), None, stamp, rfc3339(stamp))
+    return _record(tuple(row[name] for name in FIELDS), None, stamp, day(stamp))
 
 
 def _record(

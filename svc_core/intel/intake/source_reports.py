@@ -82,7 +82,7 @@ class ListFeeds(PageRequest):
     """Sources of situation data."""
 
     provider: Providers = _SOURCE.key()
-    format: Formats = _SOURCE.key()
+    source_format: Formats = _SOURCE.key(index="format")
 
 
 @frozen
@@ -94,7 +94,7 @@ class ListHealth(PageRequest):
     )
     """Comma list of statuses."""
     provider: Providers = _SOURCE.key()
-    format: Formats = _SOURCE.key()
+    source_format: Formats = _SOURCE.key(index="format")
 
 
 @frozen

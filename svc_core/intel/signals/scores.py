@@ -126,14 +126,14 @@ def _jump(row: RowChange) -> Iterator[Signal]:
         "epssJump",
         f"{cve.cve_id}|{new.score_date}",
         f"{cve.cve_id}: EPSS {old.score:.2f} to {new.score:.2f}",
-        new.score_date or cve.updated_at,
+        new.scored_at or cve.updated_at,
         summary="The two scores are of different versions of the model." if is_new else None,
         direction="up" if bands[1] > bands[0] or delta > 0 else "down",
         measure=abs(delta),
         evidence=signal_evidence(
-            new.score, old.score, old.score_date, new.score_date, threshold=numbers["deltaMin"]
+            new.score, old.score, old.scored_at, new.scored_at, threshold=numbers["deltaMin"]
         ),
         tags=("modelChanged",) if is_new else (),
-        entities=_entities(cve.cve_id, cve.vendors, new.score_date),
+        entities=_entities(cve.cve_id, cve.vendors, new.scored_at),
         sources=tuple(source for source in cve.sources if source.provider == "first-epss"),
     )

@@ -13,13 +13,13 @@ from typing import Any, cast
 
 from svc_core.formats.cyber.cve_members import (
     CveMembers,
-    EpssMembers,
     LinkMembers,
     ProductMembers,
     ScoreMembers,
     WeaknessMembers,
 )
 from svc_core.formats.cyber.cvss import base_score
+from svc_core.formats.reading.values import day
 from svc_core.intel.entities.vulnerability import folded_product
 from svc_core.intel.folding.contributions import Contribution, Members
 from svc_core.intel.folding.rules import Rules, by_strength
@@ -114,11 +114,13 @@ def preferred_score(
 def _epss(claims: Sequence[Contribution]) -> Item | None:
     """The newest EPSS reading, with the latest one of an earlier day."""
     with_epss = [claim for claim in claims if _said(claim).get("epss")]
-    readings = [_said(claim)["epss"] for claim in with_epss]
+    said: list[Any] = [_said(claim)["epss"] for claim in with_epss]
+    said += [claim.earlier["said"] for claim in with_epss if claim.earlier]
+    # Earlier releases stored the instant of a score.
+    readings: list[Item] = [{**s, "scoreDate": day(s["scoreDate"])} for s in said]
     if not readings:
         return None
     newest = readings[0]
-    readings += [claim.earlier["said"] for claim in with_epss if claim.earlier]
     with_date = [score for score in readings if score["scoreDate"] and newest["scoreDate"]]
     earlier = [score for score in with_date if _day(score) < _day(newest)]
     if not earlier:
@@ -126,7 +128,7 @@ def _epss(claims: Sequence[Contribution]) -> Item | None:
     return {**newest, "previous": max(earlier, key=_day)}
 
 
-def _day(score: EpssMembers) -> str:
+def _day(score: Item) -> str:
     return score["scoreDate"] or ""
 
 

@@ -177,3 +177,27 @@ def test_a_command_is_one_operation() -> None:
 
     assert len(set(verbs)) == len(verbs)
     assert all(op.group for op in (*OPERATIONS, *LOCAL_OPERATIONS))
+
+
+def test_no_filter_is_named_like_the_choice_of_a_representation() -> None:
+    """`format` says how an answer is written, wherever it stands in a query."""
+    queries = {
+        (operation.id, item.name)
+        for operation in OPERATIONS
+        for item in inputs_of(operation.request)
+        if item.place == "query" and item.name == "format"
+    }
+    assert queries == set()
+
+
+def test_a_member_named_date_is_a_day_and_one_named_at_an_instant() -> None:
+    schemas = build_openapi(OPERATIONS, base_url=BASE)["components"]["schemas"]
+    forms = {
+        (name, member, form)
+        for name, schema in schemas.items()
+        for member, parts in schema.get("properties", {}).items()
+        for form in re.findall(r"'format': '(date(?:-time)?)'", str(parts))
+        if re.search("(?:Date|At)$", member)
+    }
+    ends = {(re.sub(".*(?=Date$|At$)", "", member), form) for _, member, form in forms}
+    assert ends == {("Date", "date"), ("At", "date-time")}, forms

@@ -59,9 +59,9 @@ NAMES = {
         ("status=stale", set()),
         ("status=disabled", {"Idle"}),
         ("status=disabled,ok", {"Idle", "Alerts"}),
-        ("format=gdacs", {"Alerts"}),
+        ("sourceFormat=gdacs", {"Alerts"}),
         ("provider=usgs", {"https://quakes.example/day.json?days=1"}),
-        ("provider=usgs&format=gdacs", set()),
+        ("provider=usgs&sourceFormat=gdacs", set()),
     ],
 )
 def test_a_filter_finds_its_sources_alone(house: Any, query: str, names: set[str]) -> None:
@@ -129,11 +129,11 @@ def test_a_report_says_what_became_of_the_last_document(house: Any) -> None:
 def test_a_feed_says_what_it_brings_and_on_which_terms(house: Any) -> None:
     rows = house.rows("listOsintFeeds")
     assert {row["format"] for row in rows} == {"usgs", "gdacs"}
-    (alerts,) = house.rows("listOsintFeeds", "format=gdacs,rss")
+    (alerts,) = house.rows("listOsintFeeds", "sourceFormat=gdacs,rss")
     assert (alerts["title"], alerts["url"], alerts["provider"]) == ("Alerts", None, "gdacs")
     assert alerts["coverage"]["brings"]
     assert alerts["health"]["status"] == "ok"
-    assert house.rows("listOsintFeeds", "format=rss") == []
+    assert house.rows("listOsintFeeds", "sourceFormat=rss") == []
     assert len(house.rows("listOsintFeeds", "limit=1")) == 1
 
 

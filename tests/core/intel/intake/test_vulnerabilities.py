@@ -1,13 +1,18 @@
 """A CVE as the fold of what the record, the NVD, CISA, EPSS and advisories say of it."""
 
+import re
 from collections import Counter
 from itertools import permutations
 from typing import Any
 
 import pytest
 
+from svc_core import wire
 from svc_core.base.unset import UNSET
-from svc_core.intel.entities.vulnerability import CVES
+from svc_core.intel.entities.exploitation import full_cve_rows
+from svc_core.intel.entities.vulnerability import CVES, Cve
+from svc_core.intel.folding.contributions import CONTRIBUTIONS, Contribution
+from svc_core.intel.intake.kinds import KINDS
 from svc_core.intel.vulnerabilities.rules import cve_row, is_quiet, preferred_score
 from tests.core.cves import cvss, epss, kev, metric, nvd, product, record
 from tests.core.demo import take
@@ -148,6 +153,30 @@ def test_what_only_the_catalogue_tells_is_in_the_row(house: Any, names: tuple[st
     assert row.description == ("As the NVD tells it." if "nvd" in names else "It swings.")
     assert [item.product for item in row.affected] == [name]
     assert row.affected[0].vendor == ("Harbour Works" if "record" in names else "Harbour")
+
+
+def test_an_instant_that_an_earlier_release_stored_is_the_day_of_a_score(house: Any) -> None:
+    take(house, "nvd", nvd(CVE))
+    for day in (1, 2):
+        take(house, "epss", epss(f"2024-03-0{day}", CVE_2024_0001=(0.5, 0.9)))
+    row = only(house)
+    days = (str(row.epss.score_date), str(row.epss.previous.score_date))
+    assert days == ("2024-03-02", "2024-03-01")
+
+    def as_before(body: bytes) -> bytes:
+        return re.sub(rb'"scoreDate":"([0-9-]+)"', rb'"scoreDate":"\1T12:00:00Z"', body)
+
+    raw = as_before(wire.to_bytes(row))
+    assert b"T12:00:00Z" in raw
+    assert wire.from_bytes(Cve, raw) == row
+    (shown,) = house.run(lambda ctx: full_cve_rows(ctx, [raw]))
+    assert (shown["epss"]["scoreDate"], shown["epss"]["previous"]["scoreDate"]) == days
+    claims = [
+        wire.from_bytes(Contribution, as_before(wire.to_bytes(claim)))
+        for claim in house.stored(CONTRIBUTIONS)
+    ]
+    folded = cve_row(KINDS["cve"].row_members(row.id, claims) or {}, claims) or {}
+    assert (folded["epss"]["scoreDate"], folded["epss"]["previous"]["scoreDate"]) == days
 
 
 def test_what_is_rejected_keeps_its_row(house: Any) -> None:
