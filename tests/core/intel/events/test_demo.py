@@ -48,6 +48,7 @@ QUERIES = {
         "subregion": "Western Europe",
         "q": "ger",
         "sort": "population",
+        "include": "risk",
     },
     "listIndicators": {
         "indicator": "GDP",
@@ -63,8 +64,8 @@ QUERIES = {
         "sort": "updatedAt",
         "include": "change",
     },
-    "listOsintFeeds": {"provider": "usgs", "format": "usgs,eonet"},
-    "listOsintSources": {"status": "neverRun", "provider": "cisa-kev", "format": "rss,atom"},
+    "listOsintFeeds": {"provider": "usgs", "sourceFormat": "usgs,eonet"},
+    "listOsintSources": {"status": "neverRun", "provider": "cisa-kev", "sourceFormat": "rss,atom"},
 }
 WHOLE = {"sort", "include", "updatedSince"}
 """What orders, adds, or cannot tell documents apart that came at one moment."""
