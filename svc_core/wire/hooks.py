@@ -34,7 +34,7 @@ def field_overrides(class_: Any) -> dict[str, Any]:
     }
 
 
-def whole(value: Any) -> Any:
+def whole_number(value: Any) -> Any:
     """The value, a number that is whole as an integer: JSON does not tell 1.0 from 1."""
     return int(value) if type(value) is float and value.is_integer() else value
 
@@ -86,7 +86,7 @@ def _by_kind(annotation: Any, converter: Converter) -> Hook:
     expected = " or ".join(_WORDS[kind] for kind in hooks)
 
     def read(value: Any, _: Any) -> Any:
-        value = value if float in hooks else whole(value)
+        value = value if float in hooks else whole_number(value)
         hook = hooks.get(type(value))
         if hook is None:
             raise ValueError(f"must be {expected}")

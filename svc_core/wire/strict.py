@@ -20,7 +20,7 @@ from svc_core.base import instants
 from svc_core.wire import constraints, shapes
 from svc_core.wire.document import Json
 from svc_core.wire.faults import FAULTS_KEPT_MAX, WireError, flatten
-from svc_core.wire.hooks import Hook, field_overrides, pass_through, union_hook, whole
+from svc_core.wire.hooks import Hook, field_overrides, pass_through, union_hook, whole_number
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ def exact_hook(expected: type, words: str) -> Hook:
 
 def read_integer(value: Any, _: Any = int) -> int:
     """A JSON number that is whole, as an integer."""
-    number = whole(value)
+    number = whole_number(value)
     if type(number) is not int:
         raise ValueError("must be an integer")
     return number
@@ -95,7 +95,7 @@ def literal_hook(annotation: Any) -> Hook:
     listing = ", ".join(value if isinstance(value, str) else json.dumps(value) for value in choices)
 
     def read(value: Any, _: Any) -> Any:
-        value = whole(value)
+        value = whole_number(value)
         if type(value) not in kinds or value not in choices:
             raise ValueError(f"must be one of: {listing}")
         return value
