@@ -24,8 +24,7 @@ from outcome import close_run, is_quick
 from svc_core import catalog, wire
 from svc_core.contract.answer import Answer
 from svc_core.intel.linking.references import id_of
-from svc_core.intel.signals.detectors import signal_of, write_signals
-from svc_core.intel.signals.model import SignalEvidence
+from svc_core.intel.signals.detectors import signal_evidence, signal_of, write_signals
 from svc_core.ledger.append.batches import append_drafts
 from svc_core.ledger.append.entries import Entry
 from svc_core.operation.caller import Actor
@@ -403,9 +402,10 @@ async def entities(bench: Bench) -> None:
 
 async def signals(bench: Bench) -> None:
     """A signal put aside, beside as many as a unit writes."""
-    now, evidence = bench.service.now(), SignalEvidence(0.5, 0.3, threshold=0.1)
+    now = bench.service.now()
+    evidence = signal_evidence(0.5, 0.3, now, now, threshold=0.1)
     rows = [
-        signal_of("marketMove", str(at), LONG, now, measure=0.2, evidence=evidence, sources=())
+        signal_of("marketMove", str(at), LONG, evidence, measure=0.2, sources=())
         for at in range(BATCH)
     ]
     await bench.service.write(SYSTEM, lambda ctx: write_signals(ctx, rows))

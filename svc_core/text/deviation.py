@@ -3,7 +3,7 @@
 Times are microseconds since 1970.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from math import sqrt
 
@@ -79,19 +79,25 @@ def matched_names(reports: Iterable[tuple[str, str]]) -> set[str]:
     return {name for name in sorted(sources) if is_placed(name, set())}
 
 
-def furthest_point(points: Sequence[Point], last: Point, window: timedelta) -> Point | None:
-    """The point in the window before `last` that differs most from it; None without any.
+def moves(points: Sequence[Point], window: timedelta) -> Iterator[tuple[Point, Point]]:
+    """Each point with the one in the window before it that differs most from it.
 
     The window includes its beginning. Of points that differ equally it is the earliest.
     """
-    since = last[0] - window // _MICRO
-    candidates = sorted(point for point in points if since <= point[0] < last[0])
-    return max(candidates, key=lambda point: abs(last[1] - point[1]), default=None)
+    span = window // _MICRO
+    for last in sorted(points):
+        earlier = [point for point in sorted(points) if last[0] - span <= point[0] < last[0]]
+        if earlier:
+            yield max(earlier, key=lambda point: abs(last[1] - point[1])), last
 
 
-def thin_points(points: Sequence[Point], last: Point) -> tuple[Point, ...]:
-    """The points with `last` added; older ones lie `POINT_GAP` apart and reach back about a day."""
-    history = [point for point in points if point[0] != last[0]]
-    if len(history) > 1 and history[-1][0] - history[-2][0] < POINT_GAP:
-        history.pop()
-    return tuple(sorted([*history, last]))[-POINTS_MAX:]
+def thin_points(points: Iterable[Point]) -> tuple[Point, ...]:
+    """The latest point of each `POINT_GAP` of the calendar, and of these the newest `POINTS_MAX`.
+
+    The same points in any order, and any number of them at a time, leave the same.
+    """
+    latest: dict[int, Point] = {}
+    for point in points:
+        slot = point[0] // POINT_GAP
+        latest[slot] = max(point, latest.get(slot, point))
+    return tuple(sorted(latest.values()))[-POINTS_MAX:]

@@ -74,7 +74,7 @@ class FusionCyber:
     cves: tuple[Cve, ...]
     """Up to 25: listed ones, then the likeliest and gravest."""
     incidents: tuple[Incident, ...]
-    """The latest that it takes part in, up to 25."""
+    """The latest of category `cyber` or about a CVE that it takes part in, up to 25."""
     actors: tuple[Entity, ...]
     """Who exploits these or targets it, up to 25."""
 
@@ -126,7 +126,9 @@ class FusionLink:
     confidence: Annotated[Share, Example(0.85)]
     """How sure it is that both are the company's."""
     lag_days: Annotated[int | None, Example(17)]
-    """Days between; below 0 backwards."""
+    """Days between; below 0 backwards. Null for links of other types."""
+    max_lag_days: Annotated[int | None, Example(120)]
+    """The most days that were linked, by `maxLag`. Null for links of other types."""
 
 
 @frozen

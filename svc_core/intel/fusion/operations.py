@@ -17,14 +17,15 @@ from svc_core.intel.entities.model import ENTITIES
 from svc_core.intel.folding.read_declarations import EXPLORER, workspace_reading
 from svc_core.intel.fusion.model import Fusion
 from svc_core.intel.fusion.parts import FirmWindow, fusion_of
-from svc_core.intel.fusion.rules import ROWS_MAX, fusion_page
+from svc_core.intel.fusion.rules import LAG_MAX, ROWS_MAX, fusion_page
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, QUERY, In, Operation
 from svc_core.operation.members import Cursor, EntityId, PageLimit
 from svc_core.operation.period import TimeFilter
 from svc_core.operation.ports import Position
-from svc_core.wire.constraints import Example
+from svc_core.wire.constraints import Example, Ge, Le
 
+LAG_LIMIT = 36_500  # days that a caller may have linked: a century, which is all there is
 _text = compact.compact_encoder()
 
 
@@ -38,6 +39,8 @@ class GetFusion:
     """From this day on; default: from the beginning."""
     to: Annotated[Maybe[date], QUERY, Example("2025-12-31")] = UNSET
     """Up to this day; default: today."""
+    max_lag: Annotated[Maybe[int], QUERY, Ge(0), Le(LAG_LIMIT), Example(30)] = UNSET
+    """The most days between the two dates of a `temporal` link. Default: 120."""
     limit: PageLimit = UNSET
     """Rows of `timeline` and `links` in one page. Default: all."""
     cursor: Cursor = UNSET
@@ -57,10 +60,11 @@ async def get_fusion(ctx: Context, request: GetFusion) -> Single[Fusion] | Paged
     """
     window = window_of(request, ctx.now)
     entity = await ctx.load(ENTITIES, (await directory.answering_row(ctx, request.entity_id)).id)
-    period = f"{request.datetime} {request.from_} {request.to}"
+    period = f"{request.datetime} {request.from_} {request.to} {request.max_lag}"
     binding = ctx.list_binding({"entity": (entity.id,), "window": (period,)})
     after = ctx.open_cursor(request.cursor, binding)
-    fusion = await fusion_of(await FirmWindow.of(ctx, window, entity))
+    firm = await FirmWindow.of(ctx, window, entity)
+    fusion = await fusion_of(firm, or_default(request.max_lag, LAG_MAX))
     if isinstance(request.limit, Unset) and after is None:
         raw = _text(fusion).encode()
         return Single(raw, (entity.id, sha256(raw).hexdigest()))

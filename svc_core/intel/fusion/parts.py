@@ -15,6 +15,7 @@ from attrs import define, field, frozen
 
 from svc_core.base import instants
 from svc_core.base.instants import Interval
+from svc_core.formats.cyber.cve_fields import CVE_ID
 from svc_core.intel.economy import finance
 from svc_core.intel.economy import market_lists as markets
 from svc_core.intel.economy.indicators import newest
@@ -54,6 +55,7 @@ LISTED_MAX = 1_000  # of them that the KEV catalogue lists
 CVES_MAX = ROWS_MAX = 25
 FILINGS_MAX = 50
 INDICATORS_MAX = 10
+INCIDENTS_READ = 200  # of every category, of which those about a CVE are shown
 MARKETS_READ = 100  # markets that name the company, of which those of the window are shown
 FORMATS = {
     "cve": ("cve", "nvd", "csaf"),
@@ -108,8 +110,10 @@ class FirmWindow:
         return [row.raw for row in page.rows]
 
 
-async def fusion_of(firm: FirmWindow) -> Row:
-    """The fusion of a company, as the JSON members of the answer."""
+async def fusion_of(firm: FirmWindow, lag_max: int) -> Row:
+    """The fusion of a company, as the JSON members of the answer; temporal links are at most
+    `lag_max` days long.
+    """
     cyber, market, news = await _cyber(firm), await _market(firm), await _news(firm)
     present = {
         "cve": cyber["cveCount"],
@@ -120,7 +124,7 @@ async def fusion_of(firm: FirmWindow) -> Row:
     }
     coverage = await _coverage(firm.ctx, present)
     ownership = owners(firm.references, cyber["cves"])
-    rows = FusionRows(firm.entity, firm.window, cyber, market, news, ownership)
+    rows = FusionRows(firm.entity, firm.window, cyber, market, news, ownership, lag_max)
     start, end = (time and instants.render(time) for time in (firm.window.start, firm.window.end))
     return {
         "entity": firm.entity,
@@ -217,10 +221,23 @@ def owners(references: Sequence[str], cves: Sequence[Row]) -> dict[str, tuple[st
 
 
 async def _incidents(firm: FirmWindow) -> list[Row]:
-    rows = await firm.rows(
-        INCIDENTS, {"entity": firm.references}, ROWS_MAX, ranges={"started": firm.span}
-    )
-    return [json.loads(row) for row in await operations.current_incidents(firm.ctx, rows)]
+    """The latest incidents of the window that are cyber incidents by their category, or by a CVE
+    among those who take part.
+    """
+    raws: dict[str, bytes] = {}
+    for clause, limit in (({"category": ("cyber",)}, ROWS_MAX), ({}, INCIDENTS_READ)):
+        filters = {"entity": firm.references, **clause}
+        rows = await firm.rows(INCIDENTS, filters, limit, ranges={"started": firm.span})
+        raws |= {row["id"]: raw for raw in rows if is_cyber(row := json.loads(raw))}
+    incidents = await operations.current_incidents(firm.ctx, list(raws.values()))
+    ranking = sorted(map(json.loads, incidents), key=lambda row: (row["startedAt"], row["id"]))
+    return ranking[: -ROWS_MAX - 1 : -1]
+
+
+def is_cyber(incident: Row) -> bool:
+    """Whether an incident is one of cyber: its sources class it so, or it is about a CVE."""
+    names = (party["name"] for party in incident["entities"])
+    return incident["category"] == "cyber" or any(map(CVE_ID.fullmatch, names))
 
 
 async def _actors(firm: FirmWindow, cves: Sequence[Row]) -> list[Row]:

@@ -1,7 +1,8 @@
 """Pure rules that join the rows of one company into a timeline, links and an exposure score.
 
 Rule 1: a link's ends are rows of the answer, and its basis is what it was read from.
-Rule 2: a temporal link tells how many days lie between two dates and claims no cause.
+Rule 2: a temporal link tells how many days lie between two dates and claims no cause; dates that
+        lie further apart than its bound are not linked.
 Rule 3: more of anything never lowers an exposure.
 """
 
@@ -22,6 +23,7 @@ Row = Mapping[str, Any]
 ALIAS, NAME = 0.95, 0.85  # how sure an owner is: by the table of aliases, by its name alone
 WEAK = 0.5  # that another item than 1.05, whose words are of cyber, tells of an incident
 TEMPORAL_MAX, TIMELINE_MAX = 100, 500
+LAG_MAX = 120  # days of a temporal link, where nothing else is asked for
 ROWS_MAX = 10_000  # of a page that nobody bounds: all
 CAVEAT = (
     "Rows are joined by designators, by names as of a day, and by dates. Links of type temporal "
@@ -47,7 +49,8 @@ _WEIGHTS = {"kev": 0.3, "ransomware": 0.2, "epss": 0.2, "critical": 0.15, "discl
 class FusionRows:
     """The rows that a fusion joins, as JSON members.
 
-    `owners` maps a CVE's row id to the reason why it is the company's and how certain that is.
+    `owners` maps a CVE's row id to the reason why it is the company's and how certain that is;
+    `lag_max` is how many days a temporal link may be long.
     """
 
     entity: Row
@@ -56,6 +59,7 @@ class FusionRows:
     market: Row
     news: Sequence[Row] = ()
     owners: Mapping[str, tuple[str, float]] = field(factory=dict)
+    lag_max: int = LAG_MAX
 
 
 # -- times -------------------------------------------------------------------------------------
@@ -89,9 +93,8 @@ def timeline(rows: FusionRows) -> list[dict[str, Any]]:
         *map(_of_market, market["markets"]),
         map(_of_filing, market["filings"]),
         map(_of_financial, market["financials"]),
-        (_entry(row["startedAt"] or row["firstSeenAt"], "incident", row)
-         for row in cyber["incidents"]),
-        (_entry(row["publishedAt"] or row["retrievedAt"], "news", row) for row in rows.news),
+        (_entry(row["startedAt"], "incident", row) for row in cyber["incidents"]),
+        (_entry(row["publishedAt"] or row["updatedAt"], "news", row) for row in rows.news),
     )  # fmt: skip
     events = [event for event in candidates if is_in(rows.window, event["at"])]
     for event in events:
@@ -198,7 +201,9 @@ def _temporal(rows: FusionRows) -> Iterator[dict[str, Any]]:
         for id_, source, at, sure in points:
             basis = f"KEV dateAdded to {source}; days between dates, no cause"
             lag = days_between(listing, at)
-            yield _link(row["id"], id_, "temporal", basis, min(sure, certainty), lag=lag)
+            if abs(lag) <= rows.lag_max:
+                link = _link(row["id"], id_, "temporal", basis, min(sure, certainty))
+                yield link | {"lagDays": lag, "maxLagDays": rows.lag_max}
 
 
 def _points(rows: FusionRows) -> Iterator[tuple[str, str, str, float]]:
@@ -212,11 +217,9 @@ def _points(rows: FusionRows) -> Iterator[tuple[str, str, str, float]]:
                 yield row["id"], f"market {name}", str(at), NAME
 
 
-def _link(
-    from_id: str, to_id: str, type_: str, basis: str, sure: float, *, lag: int | None = None
-) -> dict[str, Any]:
-    ends = {"fromId": from_id, "toId": to_id}
-    return {**ends, "type": type_, "basis": basis, "confidence": sure, "lagDays": lag}
+def _link(from_id: str, to_id: str, type_: str, basis: str, sure: float) -> dict[str, Any]:
+    ends = {"fromId": from_id, "toId": to_id, "lagDays": None, "maxLagDays": None}
+    return {**ends, "type": type_, "basis": basis, "confidence": sure}
 
 
 # -- pages ---------------------------------------------------------------------------------------

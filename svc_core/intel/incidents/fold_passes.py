@@ -26,7 +26,6 @@ from svc_core.intel.folding.writing import by_row, remove_row, write_row
 from svc_core.intel.incidents import incident_members as members
 from svc_core.intel.incidents import queue
 from svc_core.intel.incidents.incident_members import Member
-from svc_core.intel.incidents.incident_signals import escalate
 from svc_core.intel.incidents.member_groups import group_id, group_members, surviving_group
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE, Incident, IncidentDue
 from svc_core.intel.incidents.neighbourhood import SpanCache, related_incidents
@@ -41,6 +40,7 @@ from svc_core.intel.incidents.rules import (
 )
 from svc_core.intel.linking.references import is_entity_id
 from svc_core.intel.news.model import NEWS
+from svc_core.intel.signals.detection_queue import mark_events
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros, next_revision
 from svc_core.operation.ports import SYSTEM, Collection, StoredRow
@@ -245,8 +245,6 @@ class _Scene:
         await queue.note_incident(self.ctx, related_before ^ set(related_ids))
         is_back = any(name in other.merged_ids for other in self.incidents.values())
         await write_row(self.ctx, INCIDENTS, name, row, before=stored, is_back=is_back)
-        if incident is not None:
-            await escalate(self.ctx, incident, row)
 
     async def _ratings(self, group: Sequence[Member]) -> list[Rating]:
         """How grave the vulnerabilities are that a cyber incident names."""
@@ -264,6 +262,7 @@ class _Scene:
             event = OSINT_EVENTS.decode(document.raw)
             event = next_revision(event, self.ctx.now, incident_id=name)
             await self.ctx.save(OSINT_EVENTS, id_, event, before=document)
+            await mark_events(self.ctx, [event])
 
     async def _remove(self, id_: str, survivor_id: str | None) -> None:
         await queue.note_incident(self.ctx, self.incidents[id_].related_incident_ids)

@@ -1,6 +1,4 @@
-"""Signals and the incidents that they are about: lists signals, finds those of an incident, and
-raises one when an incident becomes graver.
-"""
+"""Signals and the incidents that they are about: lists signals, and finds those of an incident."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,19 +7,16 @@ from typing import Any
 
 from attrs import evolve
 
-from svc_core.base.unset import Maybe, Unset, or_default
+from svc_core.base.unset import Maybe, or_default
 from svc_core.contract.result import Page
-from svc_core.intel.entities.model import EntityRef
 from svc_core.intel.folding.read_declarations import SHARED, reading
-from svc_core.intel.incidents.model import INCIDENTS, Incident
-from svc_core.intel.signals.detectors import signal_evidence, signal_of, write_signals
+from svc_core.intel.incidents.model import INCIDENTS
 from svc_core.intel.signals.model import NEVER, SIGNALS, ListSignals, Signal, SignalStatus
 from svc_core.intel.signals.operations import LISTING as SIGNAL_LISTING
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
 from svc_core.operation.filters import Range
 from svc_core.operation.members import micros
-from svc_core.operation.source_members import SEVERITIES
 
 INCIDENTS_ASKED = 500  # ids of the incidents of one page, or of one filter
 SIGNALS_TOLD = 500  # of the incidents of one page
@@ -83,37 +78,6 @@ async def list_signals(ctx: Context, request: ListSignals) -> Page[Signal]:
         ranges=_end_range(request.status, ctx.now),
         binding={"status": or_default(request.status, ())},
     )
-
-
-async def escalate(ctx: Context, was: Incident, after: Incident) -> None:
-    """Raise a signal where an incident became graver on the scale by which it was judged before."""
-    old, new = was.severity_basis, after.severity_basis
-    if old is None or new is None or was.severity is None or after.severity is None:
-        return
-    old_severity, new_severity = map(SEVERITIES.index, (was.severity, after.severity))
-    if new_severity <= old_severity:
-        return
-    if (old.provider, old.scale) != (new.provider, new.scale):
-        return
-    signal = signal_of(
-        "escalation",
-        f"{after.id}|{after.severity}",
-        f"{was.severity} to {after.severity}: {after.title}",
-        ctx.now,
-        direction="up",
-        measure=new_severity,
-        evidence=signal_evidence(new_severity, old_severity, was.last_seen_at, ctx.now),
-        entities=tuple(
-            EntityRef(participant.reference, participant.name, participant.role)
-            for participant in after.entities
-            if not isinstance(participant.reference, Unset)
-        ),
-        incident_ids=(after.id,),
-        place=after.place,
-        sources=after.sources,
-        source_count=after.source_count,
-    )
-    await write_signals(ctx, [signal])
 
 
 # -- declarations ------------------------------------------------------------------------------

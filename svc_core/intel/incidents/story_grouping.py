@@ -32,6 +32,7 @@ from svc_core.intel.news.model import (
     UngroupedItem,
 )
 from svc_core.intel.news.news_corpus import ITEMS, item_evidence
+from svc_core.intel.signals.detection_queue import mark_items
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, StoredRow
@@ -255,6 +256,7 @@ async def _put(
         stories |= {before.story_id, names[id_]}
         item = attrs.evolve(before, story_id=names[id_], recorded_at=ctx.now)
         await ctx.save(NEWS, id_, item, before=document)
+        await mark_items(ctx, [item])
     await queue.note_incident(ctx, filter(None, stories))
     waiting_now = await ctx.tx.documents.get_many(UNGROUPED_ITEMS, [row.id for row in waiting])
     for row in waiting:

@@ -29,6 +29,7 @@ from svc_core.intel.folding.contributions import (
 )
 from svc_core.intel.folding.model import SOURCES, LastRun, RowCounts, Source
 from svc_core.intel.intake import health
+from svc_core.intel.intake.document_checks import is_outdated
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.intel.news.model import NewsText
 from svc_core.intel.signals import change_signals as changes
@@ -137,7 +138,16 @@ async def new_readings(ctx: Context, readings: Sequence[RecordReading]) -> list[
         item
         for item in readings
         if _claim_after(claims.get(item.contribution.id), item.contribution)
+        or _is_late(claims.get(item.contribution.id), item.contribution)
     ]
+
+
+def _is_late(before: Contribution | None, claim: Contribution) -> bool:
+    """Whether a statement is older than the stored one, and tells what had changed since."""
+    stored_at = None if before is None else before.stamp
+    if stored_at is None or claim.stamp is None or claim.resource not in changes.DETECTED:
+        return False
+    return claim.stamp < stored_at
 
 
 def _claim_after(before: Contribution | None, claim: Contribution) -> Contribution | None:
@@ -176,14 +186,22 @@ def _later(earlier: Any, claim: Contribution) -> Any:
 # -- in the transaction ------------------------------------------------------------------------
 
 
-async def write_readings(ctx: Context, readings: Sequence[RecordReading]) -> RowCounts:
-    """Write readings with the rows that they change, all or none; repeated ones write nothing."""
+async def write_readings(
+    ctx: Context, readings: Sequence[RecordReading], *, stamp: datetime | None = None
+) -> RowCounts:
+    """Write readings of a document, which may have a stamp, with the rows that they change, all or
+    none; repeated ones write nothing.
+    """
     stored_claims = await ctx.find_many(CONTRIBUTIONS, [item.contribution.id for item in readings])
     after: dict[str, Contribution] = {}
     forms: dict[str, PreparedContribution] = {}
     words: dict[str, NewsText] = {}
+    late: dict[str, tuple[Contribution, Contribution]] = {}
     for item in readings:
-        claim = _claim_after(stored_claims.get(item.contribution.id), item.contribution)
+        stored = stored_claims.get(item.contribution.id)
+        if stored is not None and _is_late(stored, item.contribution):
+            late[stored.id] = item.contribution, stored
+        claim = _claim_after(stored, item.contribution)
         if claim is None:
             continue
         after[claim.id] = claim
@@ -194,7 +212,8 @@ async def write_readings(ctx: Context, readings: Sequence[RecordReading]) -> Row
         if item.words is not None:
             words[claim.row] = item.words
     before = {id_: stored_claims[id_] for id_ in after if id_ in stored_claims}
-    counts = await _change(ctx, before, after, forms, words)
+    counts = await _change(ctx, before, after, forms, words, stamp=stamp)
+    await changes.write_late_signals(ctx, late)
     written_count = counts.created + counts.updated + counts.deleted
     return attrs.evolve(counts, unchanged=max(0, len(readings) - written_count))
 
@@ -204,15 +223,38 @@ async def withdraw(ctx: Context, contributions: Sequence[Contribution]) -> RowCo
     return await _change(ctx, {claim.id: claim for claim in contributions}, {}, {}, {})
 
 
-async def lapse(ctx: Context, contributions: Sequence[Contribution]) -> RowCounts:
-    """Withdraw what a snapshot no longer has, but for what its kind keeps of it."""
+async def lapse(
+    ctx: Context, contributions: Sequence[Contribution], *, stamp: datetime | None = None
+) -> RowCounts:
+    """Withdraw what a snapshot with this stamp no longer has, but for what its kind keeps of it."""
     before = {claim.id: claim for claim in contributions}
     after = {
         claim.id: attrs.evolve(claim, gone=True, digest=0, stamp=None, said=members, raw=None)
         for claim in contributions
         if (members := {} if claim.gone else KINDS[claim.resource].lapse(claim))
     }
-    return await _change(ctx, before, after, {}, {})
+    return await _change(ctx, before, after, {}, {}, stamp=stamp)
+
+
+async def note_late(
+    ctx: Context,
+    late: Sequence[RecordReading],
+    absent: Sequence[Contribution] = (),
+    *,
+    source_id: str,
+    stamp: datetime | None,
+) -> None:
+    """Write the signals of what has changed since a snapshot that is older than the known one: by
+    its records, and by stored contributions that it lacks. Nothing else of it is written.
+    """
+    source = await ctx.find(SOURCES, source_id)
+    readings = {item.contribution.id: item.contribution for item in late}
+    stored = await ctx.find_many(CONTRIBUTIONS, readings)
+    pairs: changes.LateClaims = {
+        **{id_: (reading, stored.get(id_)) for id_, reading in readings.items()},
+        **{claim.id: (None, claim) for claim in absent},
+    }
+    await changes.write_late_signals(ctx, pairs, stamp, source.stamp if source else None)
 
 
 async def _change(
@@ -221,13 +263,15 @@ async def _change(
     after: Mapping[str, Contribution],
     forms: Mapping[str, PreparedContribution],
     words: Mapping[str, Any],
+    *,
+    stamp: datetime | None = None,
 ) -> RowCounts:
     counts = RowCounts()
     for resource in dict.fromkeys(claim.resource for claim in (*before.values(), *after.values())):
         old, new = _of_resource(resource, before), _of_resource(resource, after)
         part, claims = await writing.write(ctx, KINDS[resource], old, new, forms=forms, words=words)
         counts += part
-        await changes.write_change_signals(ctx, old, claims)
+        await changes.write_change_signals(ctx, old, claims, stamp)
     return counts
 
 
@@ -273,16 +317,20 @@ async def take_document(ctx: Context, id_: str, document: ReadDocument) -> RowCo
     source = await ctx.find(SOURCES, id_)
     if source is None:
         return None
-    source_after = health.with_description(source, document)
+    source_after, stamp = health.with_description(source, document), document.metadata.stamp
     seen: set[str] = set()
     batch = record_readings(source_after, document, document.records, seen)
-    counts = await write_readings(
-        ctx, [judge_reading(source_after, item, ctx.now) for item in batch]
-    )
+    absent: list[Contribution] = []
     if document.format.kind == "snapshot":
         stored = [row async for row in ctx.every(CONTRIBUTIONS, where={"source": (id_,)})]
         absent = [CONTRIBUTIONS.decode(row.raw) for row in stored if row.id not in seen]
-        counts += await lapse(ctx, absent)
+        if is_outdated(source, document):
+            await note_late(ctx, batch, absent, source_id=id_, stamp=stamp)
+            return RowCounts(unchanged=len(batch))
+    counts = await write_readings(
+        ctx, [judge_reading(source_after, item, ctx.now) for item in batch], stamp=stamp
+    )
+    counts += await lapse(ctx, absent, stamp=stamp)
     run = LastRun.of(counts, document.rejection_count)
     finished_source = health.after_success(source_after, ctx.now, run, document.rejections)
     await ctx.save(SOURCES, id_, finished_source)

@@ -1,21 +1,25 @@
 """The detection pass: finds signals that are judged over many rows, after these were written.
 
-Rule 1: time is that of the rows: each window ends with the newest row. The clock only excludes
-        rows in the future, so two passes over the same rows find the same signals.
-Rule 2: too little data makes no signal: a topic needs sources that published a week ago, a series
+Rule 1: time is that of the rows, and a window is a fixed part of the calendar (UTC): two passes
+        over the same rows find the same signals, whenever and in whatever order these came.
+Rule 2: a subject is judged whole: what was found of it before and is no longer so is removed.
+Rule 3: too little data makes no signal: a topic needs sources that published a week ago, a series
         and a source at least ten changes.
-Rule 3: a pass reads some subjects in one unit of work and writes the findings in another.
+Rule 4: a pass reads some subjects in one unit of work and writes the findings in another.
         A subject whose rows changed between the two stays due.
-Rule 4: a subject that fails is reported, and is due again with its next row.
+Rule 5: a subject that fails is reported, and is due again with its next row.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
+from attrs import frozen
+
 from svc_core.intel.folding.due_rows import BatchSize, DueRows, raise_faults
-from svc_core.intel.signals.detectors import write_signals
-from svc_core.intel.signals.model import DETECTIONS_DUE, DetectionDue, Signal
-from svc_core.intel.signals.news_outliers import source_silences, topic_signals
+from svc_core.intel.signals.detection_queue import mark_subjects
+from svc_core.intel.signals.detectors import Judgement, write_signals
+from svc_core.intel.signals.model import DETECTIONS_DUE, DetectionDue
+from svc_core.intel.signals.news_outliers import later_days, source_silences, topic_signals
 from svc_core.intel.signals.outliers import cell_signals, series_signals
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, StoredRow
@@ -27,8 +31,15 @@ a cell with one event takes a quarter of a millisecond, and each unit waits for 
 UNITS_MAX = 2_000  # at least 2,000 subjects in one go; what is left then waits for the next
 
 
-_Findings = tuple[Sequence[StoredRow[DetectionDue]], list[Signal]]
-"""The markers of the subjects that were read, and the signals found in them."""
+@frozen
+class _Findings:
+    """What was read of some due subjects: their marks, what each detector found, and the days that
+    are to be judged after them.
+    """
+
+    due: Sequence[StoredRow[DetectionDue]]
+    judgements: Sequence[Judgement] = ()
+    later: Sequence[str] = ()
 
 
 async def detect_new(work: Units, sources: Sequence[str] = ()) -> int:
@@ -58,24 +69,32 @@ async def _detect(work: Units, due: Sequence[StoredRow[DetectionDue]]) -> int:
 
 
 async def _pass_over(work: Units, due: StoredRow[DetectionDue]) -> None:
-    await work.write(SYSTEM, partial(_write, findings=((due,), [])))
+    await work.write(SYSTEM, partial(_write, findings=_Findings((due,))))
 
 
 async def _look(ctx: Context, due: Sequence[StoredRow[DetectionDue]]) -> _Findings:
     items = [DETECTIONS_DUE.decode(row.raw) for row in due]
-    return due, [signal for item in items for signal in await _PASSES[item.subject](ctx, item.key)]
+    judgements = [await _PASSES[item.subject](ctx, item.key) for item in items]
+    later = [await later_days(ctx, item.key) for item in items if item.subject == "topic"]
+    return _Findings(due, judgements, [key for keys in later for key in keys])
 
 
 async def _write(ctx: Context, findings: _Findings) -> int:
-    due, signals = findings
-    for row in due:
+    await mark_subjects(ctx, LATER, findings.later)
+    for row in findings.due:
         if await ctx.if_unchanged(DETECTIONS_DUE, row) is not None:
             await ctx.tx.documents.delete(DETECTIONS_DUE, row.id)
-    return await write_signals(ctx, signals)
+    signals = [signal for judgement in findings.judgements for signal in judgement.signals]
+    ids = [id_ for judgement in findings.judgements for id_ in judgement.ids]
+    return await write_signals(ctx, signals, ids)
 
 
-_PASSES: Mapping[str, Callable[[Context, str], Awaitable[list[Signal]]]] = {
+LATER = "laterTopic"
+"""The subject of a topic's day that is judged again as days before it changed."""
+
+_PASSES: Mapping[str, Callable[[Context, str], Awaitable[Judgement]]] = {
     "topic": topic_signals,
+    LATER: topic_signals,
     "series": series_signals,
     "cell": cell_signals,
 }

@@ -107,13 +107,14 @@ class Signal:
     observation_ids: Annotated[
         tuple[Annotated[str, IdOf("obs", "fin", noun="observation")], ...], Example([])
     ] = ()
-    """The news items, events, filings and values of indicators that it was read from."""
+    """The news items, events, filings or values of indicators that it was read from: of one kind,
+    which follows from its type."""
     place: Place | None = None
     """Where; null where it is about no place."""
     source_count: Annotated[int, Ge(0), Example(1)]
     """How many sources tell of it."""
     detected_at: Annotated[datetime, Example("2026-01-31T00:00:00Z")]
-    """When it was the case."""
+    """The end of its evidence."""
     expires_at: Annotated[datetime | None, Example("2026-02-07T00:00:00Z")]
     """Until when it is active."""
     status: SignalStatus = "active"

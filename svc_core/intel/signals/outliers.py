@@ -1,19 +1,27 @@
 """Finds outliers among the values of an indicator series, and among the events of one place."""
 
 import json
-from collections.abc import Mapping
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
+from svc_core.base import instants
 from svc_core.base.boxes import Box
 from svc_core.formats.reading.values import place_id
 from svc_core.intel.economy.indicator import FININT
 from svc_core.intel.events.model import OSINT_EVENTS
 from svc_core.intel.signals.detection_queue import cell_of
-from svc_core.intel.signals.detectors import DETECTORS, signal_evidence, signal_of
+from svc_core.intel.signals.detectors import (
+    DETECTORS,
+    Judgement,
+    signal_evidence,
+    signal_id,
+    signal_of,
+)
 from svc_core.intel.signals.model import Signal
 from svc_core.operation.context import Context
+from svc_core.operation.members import micros
 from svc_core.operation.period import box_bounds
 from svc_core.operation.source_members import Place
 from svc_core.text.deviation import highest_threshold, matched_names, spread
@@ -25,12 +33,14 @@ _HOUR = timedelta(hours=1)
 # -- series of indicators ----------------------------------------------------------------------
 
 
-async def series_signals(ctx: Context, series: str) -> list[Signal]:
-    """A signal where the newest change of a series differs from its changes before.
+async def series_signals(ctx: Context, series: str) -> Judgement:
+    """The signals where a change of a series differs from its changes before.
 
-    The measure is the difference in standard deviations.
+    Those of the last days before its newest period, as older ones are over. The measure is the
+    difference in standard deviations.
     """
-    numbers = DETECTORS["indicatorSurprise"].numbers
+    detector = DETECTORS["indicatorSurprise"]
+    numbers = detector.numbers
     page = await ctx.tx.documents.scan(
         FININT, where={"series": (series,)}, limit=4 * numbers["samplesMax"]
     )
@@ -38,77 +48,85 @@ async def series_signals(ctx: Context, series: str) -> list[Signal]:
     for document in page.rows:  # of each period the newest vintage comes first
         members = json.loads(document.raw)
         newest.setdefault(members["period"], members)
-    today = f"{ctx.now:%Y-%m-%d}"
     rows = [row for row in newest.values() if row["value"] is not None and row["status"] != "F"]
-    rows = [row for row in rows if row["periodStart"] <= today][: numbers["samplesMax"] + 2]
+    ids = [signal_id(detector.type, f"{series}|{row['period']}") for row in newest.values()]
+    signals: list[Signal] = []
+    for at, row in enumerate(rows):
+        age = date.fromisoformat(rows[0]["periodEnd"]) - date.fromisoformat(row["periodEnd"])
+        if age >= timedelta(hours=detector.hours):
+            break
+        signals += _surprise(series, rows[at : at + numbers["samplesMax"] + 2])
+    return Judgement(signals, ids)
+
+
+def _surprise(series: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Signal]:
+    """A signal where the change of the first of these values differs from the changes before."""
+    numbers = DETECTORS["indicatorSurprise"].numbers
     changes = [after["value"] - before["value"] for after, before in pairwise(rows)]
     if len(changes) <= numbers["samplesMin"]:
-        return []
+        return
     usual = spread(changes[1:])
     z_score = usual.z_score(changes[0])
     threshold = highest_threshold(numbers["thresholds"], z_score)
-    if z_score is None or threshold is None:
-        return []
-    row = FININT.decode(json.dumps(rows[0]).encode())
     forecast = round(rows[1]["value"] + usual.mean, 6)
+    figures = {f"{number:g}" for number in (rows[0]["value"], forecast)}
+    if z_score is None or threshold is None or len(figures) == 1:
+        return
+    row = FININT.decode(json.dumps(rows[0]).encode())
     start, end = (datetime.fromisoformat(f"{day}T00:00:00Z")
                   for day in (row.period_start, row.period_end))  # fmt: skip
     area = row.area.label or row.area.code
-    signal = signal_of(
+    yield signal_of(
         "indicatorSurprise",
         f"{series}|{row.period}",
         f"{row.name}{f', {area}' if area else ''}: {row.value:g} in {row.period}",
-        row.released_at or end,
+        signal_evidence(
+            rows[0]["value"], forecast, start, max(row.released_at or end, end),
+            threshold=threshold, z_score=z_score,
+        ),
         direction="up" if z_score > 0 else "down",
         measure=abs(z_score),
-        evidence=signal_evidence(
-            rows[0]["value"], forecast, start, end, threshold=threshold, z_score=z_score
-        ),
         observation_ids=(row.id,),
         sources=row.sources,
         source_count=len({source.provider for source in row.sources}),
-    )
-    return [signal]
+    )  # fmt: skip
 
 
 # -- cells of the globe ------------------------------------------------------------------------
 
 
-async def cell_signals(ctx: Context, cell: str) -> list[Signal]:
-    """A signal where many types of events occur within one degree and one day.
+async def cell_signals(ctx: Context, key: str) -> Judgement:
+    """A signal where many types of events occur within one degree and one day (UTC), by both.
 
     Each counted type comes from an article of its own, so that one report does not count as
     several. The measure is the number of types.
     """
-    numbers = DETECTORS["convergence"].numbers
+    cell, _, date_ = key.partition("|")
+    numbers, ids = DETECTORS["convergence"].numbers, (signal_id("convergence", key),)
     west, south = map(int, cell.split(","))
     size = numbers["cellDegrees"]
     east, north = west + size, south + size
     area = Box(west, south, east, north)
+    start = instants.parse(f"{date_}T00:00:00Z")
+    span: Any = {"start": micros(start), "end": micros(start + numbers["windowHours"] * _HOUR) - 1}
     page = await ctx.tx.documents.scan(
-        OSINT_EVENTS, where={"cell": area.cells or ()}, box=box_bounds(area), limit=ROWS_MAX
+        OSINT_EVENTS, where={"cell": area.cells or ()}, box=box_bounds(area), limit=ROWS_MAX, **span
     )
     rows = [OSINT_EVENTS.decode(row.raw) for row in page.rows]
     # The edges of a box belong to it; those in the north and east to the next cell.
-    events = [event for event in rows if cell_of(event) == cell and event.seen_at <= ctx.now]
-    if not events:
-        return []
-    end = events[0].seen_at
-    start = end - numbers["windowHours"] * _HOUR
-    events = [event for event in events if event.seen_at > start]
+    events = [event for event in rows if cell_of(event) == cell]
     types = sorted(matched_names([(event.type, event.url or event.id) for event in events]))
     if len(types) < numbers["typesMin"]:
-        return []
+        return Judgement((), ids)
     ring = [[west, south], [east, south], [east, north], [west, north], [west, south]]
     countries = {event.place.country_code for event in events if event.place} - {None}
     country = countries.pop() if len(countries) == 1 else None
     signal = signal_of(
         "convergence",
-        f"{cell}|{end:%Y-%m-%d}",
+        key,
         f"{len(types)} types of events within a degree: {', '.join(types[:5])}",
-        end,
+        signal_evidence(len(types), None, start, events[0].seen_at, threshold=numbers["typesMin"]),
         measure=len(types),
-        evidence=signal_evidence(len(types), None, start, end, threshold=numbers["typesMin"]),
         place=Place(
             place_id(None, country, None),
             None,
@@ -122,4 +140,4 @@ async def cell_signals(ctx: Context, cell: str) -> list[Signal]:
         observation_ids=[event.id for event in events],
         incident_ids=tuple(dict.fromkeys(row.incident_id for row in events if row.incident_id)),
     )
-    return [signal]
+    return Judgement((signal,), ids)

@@ -41,10 +41,9 @@ def sanction_signals(diff: Diff) -> Iterator[Signal]:
             type_,
             "|".join([claim.key, *map(" ".join, keys), *dates[-1:]]),
             f"{name} is {word}: {', '.join(filter(None, lists))}",
-            at=since,
+            evidence=diff.evidence(len(new), len(old), since),
             summary=next(filter(None, (listing.get("reason") for listing in entries)), None),
             direction=direction,
-            evidence=diff.evidence(len(new), len(old)),
             entities=(EntityRef(reference, name, "target"),),
         )
 
@@ -64,15 +63,15 @@ def filing_signals(diff: Diff) -> Iterator[Signal]:
     members = diff.claim.said
     if was_in or not is_in or not str(members.get("form")).startswith("8-K"):
         return
-    at = moment(members.get("acceptedAt") or members.get("filedDate"))
+    names = ("reportDate", "acceptedAt")
+    start, end = (moment(members.get(name) or members["filedDate"]) or diff.end for name in names)
     yield diff.signal(
         "filing8k105",
         diff.claim.key,
         f"{members['form']} with item {item}: material cybersecurity incident",
-        at=at,
+        evidence=signal_evidence(1, 0, min(start, end), end),
         summary=f"Filed by CIK {members.get('cik')}, accession {members.get('accession')}.",
         direction="up",
-        evidence=signal_evidence(1, 0, None, at),
         entities=(EntityRef(id_of(members["entity"]), f"CIK {members.get('cik')}", "subject"),),
         observation_ids=(diff.claim.row,),
     )

@@ -2,18 +2,26 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
-from svc_core.base.unset import UNSET, Unset
+from svc_core.base.unset import Unset
 from svc_core.formats.reading.values import moment
 from svc_core.intel.entities.model import EntityRef
-from svc_core.intel.entities.vulnerability import CVES, Cve
+from svc_core.intel.entities.vulnerability import CVES, Cve, EpssReading
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.folding.kind import RowChange
 from svc_core.intel.linking.references import id_of, vendor_references
-from svc_core.intel.signals.detectors import DETECTORS, signal_evidence, signal_of, write_signals
+from svc_core.intel.signals.detectors import (
+    DETECTORS,
+    signal_evidence,
+    signal_id,
+    signal_of,
+    write_signals,
+)
 from svc_core.intel.signals.model import Signal
 from svc_core.intel.signals.source_diffs import Diff
+from svc_core.intel.vulnerabilities.rules import assigners, preferred_score
 from svc_core.operation.context import Context
 
 _VENDORS_MAX = 5  # vendors of one vulnerability that are named
@@ -27,7 +35,7 @@ def exploitation_signals(diff: Diff) -> Iterator[Signal]:
     by ransomware.
     """
     old, kev = diff.pair("kev")
-    if kev is None or not diff.has_earlier:
+    if kev is None or not (diff.has_earlier or diff.is_late):
         return
     was_used, is_used = (
         bool(entry) and entry.get("knownRansomwareCampaignUse") == "Known" for entry in (old, kev)
@@ -37,16 +45,17 @@ def exploitation_signals(diff: Diff) -> Iterator[Signal]:
     common: dict[str, Any] = {
         "summary": kev.get("name"),
         "direction": "up",
-        "evidence": diff.evidence(1, 0),
         "entities": _entities(name, [kev.get("vendorProject")], day),
     }
-    if old is None:
+    is_added = old is None and not diff.is_late
+    if day is not None and (is_added or is_used):
         key, title = f"{name}|{kev['dateAdded']}", f"{name} is known to be exploited"
-        common |= {"measure": float(is_used), "tags": ("ransomware",) if is_used else ()}
-        yield diff.signal("kevAdded", key, title, at=day, **common)
-    elif is_used and not was_used:
+        extras = {"measure": float(is_used), "tags": ("ransomware",) if is_used else ()}
+        evidence = signal_evidence(1, 0, day if is_added else None, day)
+        yield diff.signal("kevAdded", key, title, evidence=evidence, **common, **extras)
+    if is_used and not was_used and not is_added:
         title = f"{name} is known to be used by ransomware"
-        yield diff.signal("kevRansomware", name, title, **common)
+        yield diff.signal("kevRansomware", name, title, evidence=diff.evidence(1, 0), **common)
 
 
 def _entities(
@@ -60,80 +69,109 @@ def _entities(
     return tuple(refs[: 1 + _VENDORS_MAX])
 
 
-def _top(claim: Contribution | None) -> float:
-    scores = claim.said.get("scores") or () if claim else ()
-    return max((score["baseScore"] or 0 for score in scores), default=0)
-
-
 async def critical_signals(ctx: Context, diffs: Sequence[Diff]) -> list[Signal]:
-    """The signals of vulnerabilities whose CVSS score in the folded row became critical."""
-    least = DETECTORS["criticalCve"].numbers["scoreMin"]
-    rising = [diff for diff in diffs if _top(diff.new) >= least > _top(diff.old) and _is_new(diff)]
-    rows = await ctx.find_many(CVES, [diff.claim.row for diff in rising]) if rising else {}
-    signals = []
-    for diff in rising:
-        cve = rows.get(diff.claim.row)
-        score = cve and cve.score and cve.score.base_score
-        if cve is None or not score or score < least or cve.state != "PUBLISHED":
-            continue
-        signals.append(
-            diff.signal(
-                "criticalCve",
-                cve.cve_id,
-                f"{cve.cve_id}: CVSS {score}",
-                at=None if diff.old else cve.published_at,
-                summary=cve.title or cve.description,
-                direction="up",
-                measure=score - least,
-                evidence=diff.evidence(score, _top(diff.old), least),
-                entities=_entities(cve.cve_id, cve.vendors, cve.published_at),
-            )
-        )
-    return signals
-
-
-def _is_new(diff: Diff) -> bool:
-    """Whether a statement is a real change or about a recent publication.
-
-    The first document of a source has vulnerabilities of many years, which are not news.
+    """The signals of vulnerabilities whose CVSS score, as a source states it, became critical, or
+    was so within `newDays` of its publication. The score of the folded row must be critical, too.
     """
-    date = moment(diff.claim.said.get("publishedAt"))
-    newest = timedelta(days=DETECTORS["criticalCve"].numbers["newDays"])
-    return diff.has_earlier or (date is not None and diff.at - date <= newest)
+    scored = [diff for diff in diffs if diff.new and diff.claim.resource == "cve"]
+    drafts = [(diff.claim.row, _critical(diff)) for diff in scored]
+    signals = [(row, signal) for row, signal in drafts if signal is not None]
+    rows = await ctx.find_many(CVES, [row for row, _ in signals]) if signals else {}
+    return [signal for row, signal in signals if is_critical(rows.get(row))]
+
+
+def is_critical(cve: Cve | None) -> bool:
+    """Whether a vulnerability's score is critical; a rejected one's is not."""
+    if cve is None or cve.state != "PUBLISHED" or cve.score is None:
+        return False
+    least: float = DETECTORS["criticalCve"].numbers["scoreMin"]
+    return (cve.score.base_score or 0) >= least
+
+
+def _critical(diff: Diff) -> Signal | None:
+    numbers, members = DETECTORS["criticalCve"].numbers, diff.claim.said
+    old, new = (_score(claim) for claim in (diff.old, diff.new))
+    least, first_at = numbers["scoreMin"], moment(members.get("publishedAt"))
+    newest = timedelta(days=numbers["newDays"])
+    is_new = first_at is not None and first_at <= diff.end <= first_at + newest
+    if new < least or not (is_new or diff.is_late or (diff.old is not None and old < least)):
+        return None
+    name = members["cveId"]
+    vendors = [product["vendor"] for product in members.get("affected") or ()]
+    return diff.signal(
+        "criticalCve",
+        name,
+        f"{name}: CVSS {new}",
+        summary=members.get("title") or members.get("description"),
+        direction="up",
+        measure=new - least,
+        evidence=diff.evidence(
+            new, None if is_new else old, first_at if is_new else None, threshold=least
+        ),
+        entities=_entities(name, vendors, first_at),
+    )
+
+
+def _score(claim: Contribution | None) -> float:
+    """The score that a source prefers; 0 where it states none."""
+    scores = claim.said.get("scores") or () if claim else ()
+    score = preferred_score(scores, assigners([claim])) if claim else None
+    return float(score["baseScore"] or 0) if score else 0.0
 
 
 async def follow_scores(ctx: Context, rows: Sequence[RowChange]) -> None:
-    """Write the signals of EPSS scores that jumped, whichever of two days was read first."""
-    signals = [signal for row in rows if row.after is not None for signal in _jump(row)]
-    if signals:
-        await write_signals(ctx, signals)
+    """Write the signals of EPSS scores that jumped from one known day to the next, and remove those
+    of vulnerabilities that are critical no more.
+    """
+    signals: list[Signal] = []
+    ids: list[str] = []
+    for row in rows:
+        if is_critical(row.before) and not is_critical(row.after):
+            ids.append(signal_id("criticalCve", row.before.cve_id))
+        before, after = _epss_days(row.before), _epss_days(row.after)
+        if row.after is None or (before, _vendors(row.before)) == (after, _vendors(row.after)):
+            continue
+        days = before | after
+        for old, new in pairwise(sorted(days)):
+            ids.append(signal_id("epssJump", f"{row.after.cve_id}|{new}"))
+            signals += _jump(row.after, days[old], (new, days[new]))
+    if ids:
+        await write_signals(ctx, signals, ids)
 
 
-def _jump(row: RowChange) -> Iterator[Signal]:
-    cve: Cve = row.after
-    new = cve.epss
-    old = UNSET if new is None else new.previous
-    if new is None or isinstance(old, Unset) or (row.before and row.before.epss == new):
-        return
+def _vendors(cve: Cve | None) -> list[str]:
+    return [] if cve is None else list(cve.vendors)
+
+
+def _epss_days(cve: Cve | None) -> dict[datetime, EpssReading]:
+    """The readings of a vulnerability's score of the newest two days, by their days."""
+    epss = None if cve is None else cve.epss
+    if epss is None:
+        return {}
+    readings = [epss] if isinstance(epss.previous, Unset) else [epss.previous, epss]
+    return {reading.scored_at: reading for reading in readings if reading.scored_at}
+
+
+def _jump(cve: Cve, old: EpssReading, newest: tuple[datetime, EpssReading]) -> Iterator[Signal]:
+    day, new = newest
     numbers = DETECTORS["epssJump"].numbers
     delta = round(new.score - old.score, 6)
     bands = [sum(score.percentile >= band for band in numbers["percentileBands"])
              for score in (old, new)]  # fmt: skip
-    if abs(delta) < numbers["deltaMin"] and bands[1] <= bands[0]:
+    is_rise = delta > 0 and bands[1] > bands[0]
+    figures = [f"{score.score:.2f}" for score in (old, new)]
+    if figures[0] == figures[1] or not (abs(delta) >= numbers["deltaMin"] or is_rise):
         return
     is_new = old.model_version != new.model_version
     yield signal_of(
         "epssJump",
-        f"{cve.cve_id}|{new.score_date}",
-        f"{cve.cve_id}: EPSS {old.score:.2f} to {new.score:.2f}",
-        new.scored_at or cve.updated_at,
+        f"{cve.cve_id}|{day}",
+        f"{cve.cve_id}: EPSS {figures[0]} to {figures[1]}",
+        signal_evidence(new.score, old.score, old.scored_at, day, threshold=numbers["deltaMin"]),
         summary="The two scores are of different versions of the model." if is_new else None,
-        direction="up" if bands[1] > bands[0] or delta > 0 else "down",
+        direction="up" if delta > 0 else "down",
         measure=abs(delta),
-        evidence=signal_evidence(
-            new.score, old.score, old.scored_at, new.scored_at, threshold=numbers["deltaMin"]
-        ),
         tags=("modelChanged",) if is_new else (),
-        entities=_entities(cve.cve_id, cve.vendors, new.scored_at),
+        entities=_entities(cve.cve_id, cve.vendors, day),
         sources=tuple(source for source in cve.sources if source.provider == "first-epss"),
     )

@@ -11,8 +11,10 @@ SIGNAL_INDEX: Final = Index.of("global", "signal")
 """The index that all tenants share; a tenant's own signals stand in the index of its reports."""
 
 
-async def index_signals(ctx: Context, signals: Iterable[Signal]) -> None:
-    """Index these signals; dismissed ones are removed from the index."""
+async def index_signals(
+    ctx: Context, signals: Iterable[Signal], gone_ids: Iterable[str] = ()
+) -> None:
+    """Index these signals; dismissed ones and those with `gone_ids` are removed from the index."""
     rows = {signal.id: signal for signal in signals}
     texts = [
         text_row(
@@ -24,7 +26,7 @@ async def index_signals(ctx: Context, signals: Iterable[Signal]) -> None:
         for row in rows.values()
         if row.status != "dismissed"
     ]
-    await SIGNAL_INDEX.write(ctx, texts, rows)
+    await SIGNAL_INDEX.write(ctx, texts, [*rows, *gone_ids])
 
 
 def text_with_tags(summary: str, tags: Sequence[str]) -> str:

@@ -47,7 +47,7 @@ def cve_row(members: Members, contributions: Sequence[Contribution]) -> Members 
         "name": members["cveId"],
         "state": members.get("state") or "PUBLISHED",
         "scores": scores,
-        "score": preferred_score(scores, _assigners(claims)),
+        "score": preferred_score(scores, assigners(claims)),
         "epss": _epss(claims),
         "weaknesses": _weaknesses(claims),
         "affected": _products(claims),
@@ -82,7 +82,7 @@ def _with_computed_score(score: ScoreMembers) -> ScoreMembers:
     return {**score, "computedBaseScore": vector_score} if is_other else score
 
 
-def _assigners(claims: Sequence[Contribution]) -> frozenset[str]:
+def assigners(claims: Sequence[Contribution]) -> frozenset[str]:
     """The provider names of whoever assigned the CVE id.
 
     What the CVE record calls primary is the assigner's; the NVD repeats it under an address or id.

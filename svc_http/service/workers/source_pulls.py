@@ -143,6 +143,7 @@ async def _take(
     document = await anyio.to_thread.run_sync(_read, source, answer)
     if document.format.kind == "snapshot" and not force:
         if admission.is_outdated(source, document):
+            await _note_late(service, source, document)
             return await _note_unchanged(service, source, answer.status)
         memory = await service.read(SYSTEM, partial(documents.contribution_count, source=source.id))
         admission.check_size(source, document, memory)
@@ -188,6 +189,7 @@ class _Writer:
         self._status = status
         self._tell = tell
         self._size = BatchSize(PART_ROWS, PART_ROWS_MIN, PART_ROWS_MAX)
+        self._stamp = document.metadata.stamp
         self._ids: set[str] = set()
         self._counts = RowCounts()
 
@@ -218,7 +220,7 @@ class _Writer:
         items = await anyio.to_thread.run_sync(
             lambda: [documents.judge_reading(self._source, reading, now) for reading in fresh]
         )
-        return await self._write(documents.write_readings, items)
+        return await self._write(partial(documents.write_readings, stamp=self._stamp), items)
 
     async def _withdraw(self) -> bool:
         after = None
@@ -232,7 +234,7 @@ class _Writer:
                     after=after,
                 ),
             )
-            if not await self._write(documents.lapse, rows):
+            if not await self._write(partial(documents.lapse, stamp=self._stamp), rows):
                 return False
             if after is None:
                 return True
@@ -291,6 +293,26 @@ async def tidy(service: Service) -> bool:
         lines = await service.aside(merge.sum_lines)
         await service.system(partial(corpus.apply_merge, merge=merge, lines=lines))
     return bool(items)
+
+
+async def _note_late(service: Service, source: Source, document: Document) -> None:
+    """Write what changed from a snapshot that is older than the known one, in parts."""
+    stamp = document.metadata.stamp
+    note = partial(documents.note_late, source_id=source.id, stamp=stamp)
+    ids: set[str] = set()
+    for start in range(0, len(document.records), PART_ROWS_MAX):
+        block = document.records[start : start + PART_ROWS_MAX]
+        readings = await anyio.to_thread.run_sync(
+            documents.record_readings, source, document, block, ids
+        )
+        await service.system(partial(note, late=readings))
+    after = None
+    while True:
+        scan = partial(documents.absent_contributions, source=source.id, present_ids=ids)
+        rows, after = await service.read(SYSTEM, partial(scan, after=after))
+        await service.system(partial(note, late=(), absent=rows))
+        if after is None:
+            return
 
 
 async def _note_unchanged(service: Service, source: Source, status: int | None) -> PullOutcome:

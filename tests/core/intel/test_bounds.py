@@ -79,7 +79,7 @@ def test_a_unit_takes_as_many_rows_as_the_one_before_had_time_for(
 
 
 def test_a_topic_without_news_stands_out_in_nothing(house: Any) -> None:
-    assert house.run(lambda ctx: topic_signals(ctx, "shipping")) == []
+    assert house.run(lambda ctx: topic_signals(ctx, "shipping|2026-01-02")).signals == []
 
 
 def test_a_vendor_that_is_another_company_is_not_the_company_s() -> None:

@@ -1,6 +1,7 @@
 """The fusion of a company: a story told by nine documents, and the laws of its rules."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,13 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_core.base import drive
 from svc_core.base.instants import Interval
 from svc_core.contract import problem
 from svc_core.intel.fusion import rules
+from svc_core.intel.incidents.fold_passes import fold_new
+from svc_core.intel.incidents.story_grouping import group_new
 from svc_core.intel.linking.references import id_of
 from tests.core import demo
 from tests.core.cves import catalogue, epss, kev_entry, metric
 from tests.core.cves import nvd as page_of_nvd
+from tests.core.intel.news.test_grouping import Work
 
 CIK = "0001999001"
 YEAR = "datetime=2025-01-01T00:00:00Z/2025-12-31T23:59:59Z"
@@ -274,6 +279,92 @@ def test_links_join_rows_of_the_answer_and_time_is_no_cause(story: Any) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("query", "lags", "bound"),
+    [("", {17, 25, 30}, 120), ("&maxLag=25", {17, 25}, 25), ("&maxLag=0", set(), 0)],
+)
+def test_dates_further_apart_than_the_bound_are_not_linked(
+    story: Any, query: str, lags: set[int], bound: int
+) -> None:
+    links = fusion(story, f"{YEAR}{query}")["links"]
+    temporal = [link for link in links if link["type"] == "temporal"]
+    assert {link["lagDays"] for link in temporal} == lags
+    assert {link["maxLagDays"] for link in temporal} == ({bound} if lags else set())
+    assert all(link["maxLagDays"] is None for link in links if link["type"] != "temporal")
+
+
+def test_dates_of_years_apart_are_linked_only_where_asked(story: Any) -> None:
+    def lags(query: str) -> list[int]:
+        links = fusion(story, query)["links"]
+        return sorted(abs(link["lagDays"]) for link in links if link["type"] == "temporal")
+
+    assert max(lags("")) <= 120 < max(lags("maxLag=3650"))
+    assert len(lags("")) < len(lags("maxLag=3650"))
+
+
+TITLES = (
+    "Ransomware gang steals data of Tessmark Systems in a cyberattack",
+    "Hackers breach Tessmark Systems with malware, ransomware spreads",
+    "Tessmark Systems opens a bakery with a new oven",
+    "Tessmark Systems opens a bakery and a new oven is lit",
+    "Tessmark Systems mends the flaw CVE-2024-90001 in its gate",
+    "Tessmark Systems has mended the flaw CVE-2024-90001 of its gate",
+)
+
+
+def feed(titles: Sequence[str], *, is_dated: bool = True) -> bytes:
+    items = "".join(
+        f"<item><title>{title}</title><link>https://{at % 2}.example/{at}</link>"
+        + ("<pubDate>Fri, 21 Mar 2025 08:00:00 GMT</pubDate>" if is_dated else "")
+        + "</item>"
+        for at, title in enumerate(titles)
+    )
+    return f"<rss version='2.0'><channel><title>Wire</title>{items}</channel></rss>".encode()
+
+
+def test_its_cyber_incidents_are_those_of_cyber(house: Any) -> None:
+    take_all(house, "tickers.json")
+    demo.take(house, "wire.xml", feed(TITLES))
+    drive.run(group_new(Work(house)))
+    drive.run(fold_new(Work(house)))
+    stories = house.rows("listIncidents", f"entityId={ID}")
+    assert len(stories) == 3
+    rows = fusion(house)["cyber"]["incidents"]
+    assert len(rows) == 2
+    assert not any("bakery" in row["title"] for row in rows)
+    assert rows == sorted(rows, key=lambda row: (row["startedAt"], row["id"]), reverse=True)
+
+
+def test_what_has_no_date_of_its_own_is_at_no_time(house: Any) -> None:
+    take_all(house, "tickers.json")
+    demo.take(house, "wire.xml", feed(TITLES, is_dated=False))
+    drive.run(group_new(Work(house)))
+    drive.run(fold_new(Work(house)))
+    answer = fusion(house, query="")
+    starts = {row["id"]: row["startedAt"] for row in answer["cyber"]["incidents"]}
+    assert {row["refId"]: row["at"] for row in answer["timeline"]} == {
+        id_: start for id_, start in starts.items() if start
+    }
+
+
+@pytest.mark.parametrize("name", ["startedAt", "publishedAt"])
+def test_a_time_of_reading_is_on_no_timeline(name: str) -> None:
+    moment = "2025-01-01T00:00:00Z"
+    row = {"id": "a", "title": "t", "sources": [], "retrievedAt": moment, "firstSeenAt": moment,
+           "lastSeenAt": moment, "createdAt": moment, "updatedAt": None, "startedAt": None,
+           "publishedAt": None}  # fmt: skip
+    market = {"markets": [], "filings": [], "financials": []}
+
+    def entries(row: Any) -> list[Any]:
+        cyber = {"cves": [], "incidents": [row]}
+        return rules.timeline(
+            rules.FusionRows({"id": "e"}, Interval(None, None), cyber, market, [row])
+        )
+
+    assert entries(row) == []
+    assert [entry["at"] for entry in entries(row | {name: moment})] == [moment]
+
+
 def test_the_window_leaves_out_what_lies_outside(story: Any) -> None:
     spring = fusion(story, "from=2025-03-01&to=2025-03-25")
     assert spring["cyber"]["cveCount"] == 1  # listed then, though published before
@@ -395,7 +486,7 @@ def test_a_lag_turned_round_is_the_same_below_zero(first: Any, second: Any) -> N
 def test_a_timeline_is_sorted_and_lies_in_its_window(times: list[datetime]) -> None:
     news = [
         {"id": f"obs_{at}", "title": "t", "source": {"id": "src_1"}, "retrievedAt": None,
-         "publishedAt": moment.strftime("%Y-%m-%dT%H:%M:%SZ")}
+         "updatedAt": None, "publishedAt": moment.strftime("%Y-%m-%dT%H:%M:%SZ")}
         for at, moment in enumerate(times)
     ]  # fmt: skip
     window = Interval(datetime(2024, 6, 1, tzinfo=UTC), datetime(2025, 6, 1, tzinfo=UTC))

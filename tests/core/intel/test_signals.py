@@ -13,8 +13,8 @@ from svc_core.base import ids
 from svc_core.contract import problem
 from svc_core.intel.entities.model import EntityRef
 from svc_core.intel.linking.references import id_of
-from svc_core.intel.signals.detectors import DETECTORS, signal_of, write_signals
-from svc_core.intel.signals.model import Signal, SignalEvidence, SignalType
+from svc_core.intel.signals.detectors import DETECTORS, signal_evidence, signal_of, write_signals
+from svc_core.intel.signals.model import Signal, SignalType
 from svc_core.intel.signals.operations import DismissSignal, dismiss_signal
 from svc_core.operation.source_members import SourceRef
 from svc_core.testing.clock import START
@@ -27,14 +27,15 @@ INCIDENT = "inc_" + "1" * 24
 
 def finding(key: str, *, hours: float = 1, **members: Any) -> Signal:
     """Something that was found so many hours ago."""
+    end = START - hours * HOUR
     usual: dict[str, Any] = {
         "type_": "marketMove",
         "measure": 0.2,
-        "evidence": SignalEvidence(0.5, 0.3, threshold=0.1),
+        "evidence": signal_evidence(0.5, 0.3, end - HOUR, end, threshold=0.1),
         "sources": (SourceRef(ids.derived_id("src", "a", "", key), "manifold", "M", None, None,
                               START),),
     }  # fmt: skip
-    return signal_of(key=key, title=key, at=START - hours * HOUR, **(usual | members))
+    return signal_of(key=key, title=key, **(usual | members))
 
 
 ROWS = (

@@ -3,6 +3,7 @@
 import itertools
 from datetime import timedelta
 from statistics import mean, stdev
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,9 +11,9 @@ from hypothesis import strategies as st
 
 from svc_core.text.deviation import (
     POINT_GAP,
-    furthest_point,
     highest_threshold,
     matched_names,
+    moves,
     spread,
     thin_points,
 )
@@ -64,25 +65,40 @@ def test_the_highest_threshold_that_is_reached_counts(
     assert highest_threshold([1.5, 2, 3], z_score) == level
 
 
-@given(st.lists(st.tuples(st.integers(0, 60 * HOUR), st.floats(0, 1)), max_size=20), st.randoms())
+prices = st.lists(st.tuples(st.integers(0, 60 * HOUR), st.floats(0, 1)), max_size=20)
+
+
+@given(prices, st.randoms())
 def test_a_move_is_from_the_furthest_point_of_the_window_in_any_order(
-    points: list[tuple[int, float]], random: object
+    points: list[tuple[int, float]], random: Any
 ) -> None:
-    last = (60 * HOUR, 0.5)
-    window = [point for point in points if 36 * HOUR <= point[0] < 60 * HOUR]
     permutation = list(points)
-    random.shuffle(permutation)  # type: ignore[attr-defined]
-    first = furthest_point(permutation, last, DAY)
-    assert first == furthest_point(points, last, DAY)
-    assert (first is None) == (not window)
-    if first is not None:
-        assert abs(first[1] - 0.5) == max(abs(share - 0.5) for _, share in window)
+    random.shuffle(permutation)
+    found = list(moves(permutation, DAY))
+    assert found == list(moves(points, DAY))
+    windows = {
+        last: [first for first in points if last[0] - 24 * HOUR <= first[0] < last[0]]
+        for last in points
+    }
+    assert {last for _, last in found} == {last for last, window in windows.items() if window}
+    for first, last in found:
+        assert abs(first[1] - last[1]) == max(abs(share - last[1]) for _, share in windows[last])
+
+
+@given(prices, st.randoms(), st.integers(0, 20))
+def test_the_same_points_are_kept_in_whatever_order_and_portions_they_come(
+    points: list[tuple[int, float]], random: Any, split: int
+) -> None:
+    permutation = list(points)
+    random.shuffle(permutation)
+    first = thin_points(permutation[:split])
+    assert thin_points((*first, *permutation[split:])) == thin_points(points)
 
 
 def test_points_are_kept_for_a_day_however_often_a_price_is_read() -> None:
     points: tuple[tuple[int, float], ...] = ()
     for at in range(0, 30 * HOUR, HOUR // 12):
-        points = thin_points(points, (at, 0.5))
+        points = thin_points((*points, (at, 0.5)))
     assert len(points) <= 50
     assert points[0][0] <= points[-1][0] - 24 * HOUR
     gaps = [after[0] - before[0] for before, after in itertools.pairwise(points[:-1])]

@@ -53,6 +53,7 @@ from tests.knowledge import PROFILE, STRANGER, TENANT, ask, make_report, put
 from tests.meaning import Meaning
 from tests.sampling import examples
 
+EVIDENCE = detectors.signal_evidence(1, 0, START, START)
 pytestmark = pytest.mark.anyio
 REPORTS = (
     make_report(
@@ -73,8 +74,7 @@ async def store(service: Any, *reports: Any, tenant: str = TENANT, **how: Any) -
 async def spot(service: Any, *titles: str) -> list[str]:
     """Signals of sources; their ids."""
     signals = [
-        detectors.signal_of("kevAdded", title, title, START, sources=(), evidence=None)
-        for title in titles
+        detectors.signal_of("kevAdded", title, title, EVIDENCE, sources=()) for title in titles
     ]
     await service.system(lambda ctx: detectors.write_signals(ctx, signals))
     return [signal.id for signal in signals]
@@ -275,7 +275,7 @@ async def test_a_signal_is_found_by_its_tags(any_house: Any) -> None:
         facets, signals=(attrs.evolve(facets.signals[0], tags=("labour",)),)
     )
     await store(service, (row, facets_with_tag))
-    signal = detectors.signal_of("kevAdded", "one", "one", START, sources=(), evidence=None)
+    signal = detectors.signal_of("kevAdded", "one", "one", EVIDENCE, sources=())
     signal = attrs.evolve(signal, tags=("supply-chain", "cyber"))
     await service.system(lambda ctx: detectors.write_signals(ctx, [signal]))
     assert ids((await ask(service, "labour"))[0]) == [facets.signals[0].id]
