@@ -33,14 +33,23 @@ OPML_BYTES = 10 * 2**20  # ten thousand feeds of a kilobyte each
 
 SURFACES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "newsItem": ("/news", "/news/feeds", "/news/recaps"),
-        "osintEvent": ("/osint/events", "/osint/feeds", "/osint/regional"),
+        "newsItem": ("/news", "/news/feeds", "/news/recaps", "/incidents"),
+        "osintEvent": ("/osint/events", "/osint/feeds", "/osint/regional", "/incidents"),
         "country": ("/osint/countries",),
         "indicator": ("/osint/finint", "/finint"),
         "market": ("/markets",),
+        "entity": ("/entities",),
+        "relation": ("/entities/{entityId}/graph",),
+        "cve": ("/cyber/cves", "/entities"),
+        "incident": ("/incidents",),
+        "mention": ("/incidents",),
+        "financialObservation": ("/entities/{entityId}/financial-observations",),
+        "filing": ("/entities/{entityId}/fusion",),
+        **dict.fromkeys(("attack", "stix", "misp-galaxy"), ("/cyber/actors", "/cyber/graph")),
     }
 )
-"""The routes that list each kind of row; other kinds have none yet."""
+"""The routes that show each kind of row, and what single formats have beside them; places are part
+of other rows."""
 
 
 @frozen
@@ -76,9 +85,11 @@ async def list_formats(_: Context, __: ListFormats) -> Page[FormatRow]:
 
 def _format_row(format_: Format) -> FormatRow:
     """A format as the list of formats shows it."""
-    surfaces = [path for kind in format_.resources for path in SURFACES.get(kind, ())]
+    names = (*format_.resources, format_.id)
+    surfaces = dict.fromkeys(path for name in names for path in SURFACES.get(name, ()))
     members: dict[str, Any] = {n: getattr(format_, n, ()) for n in attrs.fields_dict(FormatRow)}
-    members |= {"surfaces": tuple(surfaces), "required": tuple(sorted(format_.required))}
+    members |= {"brings": format_.resources, "surfaces": tuple(surfaces)}
+    members |= {"required": tuple(sorted(format_.required))}
     return FormatRow(**members)
 
 

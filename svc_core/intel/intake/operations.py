@@ -15,11 +15,10 @@ from attrs import field, frozen
 from svc_core import wire
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.contract.result import Page, Single
+from svc_core.contract.result import Page
 from svc_core.intel.folding.contributions import Contribution
 from svc_core.intel.folding.model import (
     SOURCES,
-    HealthError,
     LastRun,
     RowCounts,
     Source,
@@ -197,25 +196,11 @@ class SourceRow:
     kept: bool = True
 
 
-@frozen(kw_only=True)
-class PulledSource(LastRun):
-    """What came of one source."""
+@frozen
+class PulledSource(SourceRow):
+    """One source as it is after it was read, and what came of that."""
 
-    id: str
-    name: str
-    location: str
-    status: str
-    error: HealthError | None
-    resolution: str | None
-
-
-@frozen(kw_only=True)
-class PullReport(LastRun):
-    """What came of pulling sources."""
-
-    sources: int
-    failed: int
-    outcomes: tuple[PulledSource, ...]
+    status: Literal["taken", "unchanged", "failed", "removed"] = "taken"
 
 
 @frozen
@@ -310,8 +295,8 @@ def _locations(reader: SourceReader, names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(locations))
 
 
-async def pull_sources(ctx: WorkContext, request: PullSources) -> Single[PullReport]:
-    """Read sources now and report the outcome of each; fails when one of them does.
+async def pull_sources(ctx: WorkContext, request: PullSources) -> Page[PulledSource]:
+    """Read sources now and tell the outcome of each; fails when one of them does.
 
     Raises:
         Problem: NOT_FOUND; VALIDATION_FAILED for a disabled one.
@@ -329,14 +314,8 @@ async def pull_sources(ctx: WorkContext, request: PullSources) -> Single[PullRep
         if request.all or (source.health.next_attempt_at or ctx.now) <= ctx.now
     ]
     outcomes = await _pull(ctx, sources, force=request.force)
-    runs = [outcome.run for outcome in outcomes]
-    report = PullReport(
-        sources=len(outcomes),
-        failed=sum(o.status == "failed" for o in outcomes),
-        **{name: sum(getattr(run, name) for run in runs) for name in attrs.fields_dict(LastRun)},
-        outcomes=tuple(_pulled_source(o, o.source) for o in outcomes if o.source is not None),
-    )
-    return Single(wire.to_bytes(report), failed=report.failed > 0)
+    rows = [source_row(o.source, status=o.status) for o in outcomes if o.source is not None]
+    return Page(tuple(rows), failed=any(outcome.status == "failed" for outcome in outcomes))
 
 
 async def _pull(
@@ -344,18 +323,6 @@ async def _pull(
 ) -> Sequence[PullOutcome]:
     enabled = [source for source in sources if not source.is_disabled]
     return await ctx.borrow(SourceReader).pull(enabled, ctx.work.tell, force=force)
-
-
-def _pulled_source(outcome: PullOutcome, source: Source) -> PulledSource:
-    return PulledSource(
-        id=source.id,
-        name=source.name,
-        location=source.location,
-        status=outcome.status,
-        **attrs.asdict(outcome.run),
-        error=source.health.error,
-        resolution=health.resolution(source.health),
-    )
 
 
 # -- letting go --------------------------------------------------------------------------------
@@ -477,12 +444,15 @@ async def all_sources(ctx: WorkContext) -> Sequence[Source]:
     return await ctx.work.read(SYSTEM, unit)
 
 
-def source_row(source: Source, *, is_kept: bool = True) -> bytes:
-    """The row of a source as operations show it, without members for its reader."""
+def source_row(source: Source, *, is_kept: bool = True, status: Any = None) -> bytes:
+    """The row of a source as operations show it, without members for its reader; `status` is what
+    came of reading it now."""
     members = {name: getattr(source, name) for name in _ROW_MEMBERS}
     state = {name: getattr(source.health, name) for name in attrs.fields_dict(SourceHealth)}
     health_row = ShownHealth(**state, etag=source.etag, resolution=health.resolution(source.health))
-    return wire.to_bytes(SourceRow(**{**members, "health": health_row}, kept=is_kept))
+    members |= {"health": health_row, "kept": is_kept}
+    row = PulledSource(**members, status=status) if status else SourceRow(**members)
+    return wire.to_bytes(row)
 
 
 _ROW_MEMBERS = attrs.fields_dict(SourceRow).keys() & attrs.fields_dict(Source).keys()
@@ -521,8 +491,13 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Read the sources that are due",
         pull_sources,
         description="The exit code is 1 when one of them cannot be read.",
-        columns=("id", "name", "status", "created", "updated", "unchanged", "deleted", "rejected"),
-        notes=("error.message", "resolution"),
+        columns=(
+            "id",
+            "name",
+            "status",
+            *(f"lastRun.{name}" for name in attrs.fields_dict(LastRun)),
+        ),
+        notes=_FAULTS,
     ),
     _several(
         "remove",

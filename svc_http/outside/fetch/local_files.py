@@ -29,8 +29,8 @@ def document_locations(path_or_url: str) -> tuple[str, ...]:
     """The source locations that an argument names: a URL, a file, or all files of a folder.
 
     Paths become absolute and are sorted. In a folder these are left out: files that are not
-    regular, names that begin with a dot, databases with their companion files, and folders behind
-    symbolic links.
+    regular, names that begin with a dot, and databases with their companion files. A symbolic link
+    to a folder or to nothing stands for itself, so that whoever reads it tells so.
 
     Raises:
         FetchRefusal: `notFound`, `badAddress`, or `tooMany` files.
@@ -68,6 +68,8 @@ def _files(folder: Path) -> list[str]:
         folders[:] = [name for name in folders if not name.startswith(".")]
         candidates = [os.path.join(parent, name) for name in names if not name.startswith(".")]
         paths += _without_databases([path for path in candidates if os.path.isfile(path)])
+        links = [*candidates, *(os.path.join(parent, name) for name in folders)]
+        paths += [path for path in links if os.path.islink(path) and not os.path.isfile(path)]
         if len(paths) > FILES_MAX:
             raise FetchRefusal("tooMany", f"{folder} holds more than {FILES_MAX} files.")
     return sorted(map(_utf8_path, paths))
@@ -118,7 +120,12 @@ def read_file(path: str, bytes_max: int) -> bytes:
                 raise FetchRefusal("unreadable", f"{path} is not a regular file.")
             body = file.read(bytes_max + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise FetchRefusal("notFound", f"There is no file {path}.") from error
+        is_link = os.path.islink(path)
+        reason = f"The link {path} leads nowhere." if is_link else f"There is no file {path}."
+        raise FetchRefusal("notFound", reason) from error
+    except IsADirectoryError as error:
+        reason = f"{path} leads to a folder: add that by its own path."
+        raise FetchRefusal("unreadable", reason) from error
     except (OSError, ValueError) as fault:
         reason = getattr(fault, "strerror", None) or str(fault)
         raise FetchRefusal("unreadable", f"{path} cannot be read: {reason}.") from fault

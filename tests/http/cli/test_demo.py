@@ -81,7 +81,7 @@ def test_a_report_is_made_from_source_to_answer(
     ))  # fmt: skip
     (rows,) = _svc(demo, svc_in, "feeds", "add", feed, "--json").json
     # The running server may be faster than the command; either of them takes it in.
-    assert _svc(demo, svc_in, "feeds", "pull", rows["id"], "--json").json["failed"] == 0
+    assert _svc(demo, svc_in, "feeds", "pull", rows["id"], "--json").json[0]["status"] != "failed"
     profile = _svc(
         demo, svc_in, "profiles", "create", "--name", "Eels", "--topic", "Glass eel smuggling",
         "--frequency", "manual", "--workspace", "demo", "--json",

@@ -48,11 +48,12 @@ def test_a_folder_of_feeds_is_taken_in_and_said_to_be_well(svc: Svc, feeds: Path
     again = svc("feeds", "add", str(feeds), "--json").json
     assert [item["id"] for item in again] == [item["id"] for item in rows]
     pulled = svc("feeds", "pull", "--all", "--json").json
-    assert (pulled["sources"], pulled["created"], pulled["failed"]) == (3, 0, 1)
-    failure = next(row for row in pulled["outcomes"] if row["status"] == "failed")
-    assert failure["error"]["code"] == "unrecognised"
-    assert svc("feeds", "pull", "--json").json["sources"] == 0
-    assert svc("feeds", "pull", rows[0]["id"], "--json").json["sources"] == 1
+    assert [row["lastRun"]["created"] for row in pulled] == [0, 0, 0]
+    (failure,) = (row for row in pulled if row["status"] == "failed")
+    assert failure["health"]["error"]["code"] == "unrecognised"
+    assert svc("feeds", "pull", "--json").json == []
+    (first,) = svc("feeds", "pull", rows[0]["id"], "--json").json
+    assert first.keys() - {"status"} == rows[0].keys()
     status = svc("sources", "status", "--json").json
     assert sorted(item["health"]["status"] for item in status) == ["error", "ok", "ok"]
     # The groups and the verbs have each a second name.
@@ -68,8 +69,24 @@ def test_a_folder_of_feeds_is_taken_in_and_said_to_be_well(svc: Svc, feeds: Path
 def test_sources_may_be_added_without_being_taken_in(svc: Svc, feeds: Path) -> None:
     rows = svc("feeds", "add", feeds / "first.xml", "--no-pull", "--json").json
     assert [row["health"]["status"] for row in rows] == ["neverRun"]
-    pulled = svc("feeds", "pull", "--json").json
-    assert (pulled["sources"], pulled["created"]) == (1, 3)
+    (pulled,) = svc("feeds", "pull", "--json").json
+    assert (pulled["status"], pulled["lastRun"]["created"]) == ("taken", 3)
+
+
+def test_a_link_in_a_folder_is_read_or_says_why_not(svc: Svc, feeds: Path, cwd: Path) -> None:
+    folder = cwd / "links"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "file.xml").symlink_to(feeds / "first.xml")
+    for name, target in (("folder", feeds), ("nowhere", cwd / "gone"), (".hidden", cwd / "gone")):
+        (folder / name).symlink_to(target)
+    ran = svc("sources", "add", folder, "--json")
+    told = {Path(row["location"]).name: row for row in ran.json}
+    assert (ran.code, {name: row["kept"] for name, row in told.items()}) == (
+        1, {"file.xml": True, "folder": False, "nowhere": False},
+    )  # fmt: skip
+    assert told["file.xml"]["lastRun"]["created"] == 3
+    assert "leads to a folder" in told["folder"]["health"]["error"]["message"]
+    assert "leads nowhere" in told["nowhere"]["health"]["error"]["message"]
 
 
 class Publisher(BaseHTTPRequestHandler):
@@ -107,15 +124,15 @@ def test_a_feed_of_this_machine_is_fetched_in_development_alone(
     Publisher.requests.clear()
     (sources,) = svc("feeds", "add", address, "--json").json
     assert (sources["name"], sources["health"]["status"]) == ("web", "ok")
-    assert svc("feeds", "pull", "--all", "--json").json["failed"] == 0
+    assert svc("feeds", "pull", "--all", "--json").json[0]["status"] == "unchanged"
     assert Publisher.requests == [None, '"v1"']
     monkeypatch.setenv("SVC_ALLOW_PRIVATE_FETCH", "false")
-    outcome = svc("feeds", "pull", "--all", "--json").json["outcomes"][0]
-    assert "allow_private_fetch" in outcome["error"]["message"]
+    outcome = svc("feeds", "pull", "--all", "--json").json[0]
+    assert "allow_private_fetch" in outcome["health"]["error"]["message"]
     monkeypatch.delenv("SVC_ALLOW_PRIVATE_FETCH")
     monkeypatch.setenv("SVC_ENV", "production")
     monkeypatch.setenv("SVC_SECRET", "0123456789abcdef" * 4)
-    assert svc("feeds", "pull", "--all", "--json").json["failed"] == 1
+    assert svc("feeds", "pull", "--all", "--json").json[0]["status"] == "failed"
     assert len(Publisher.requests) == 2
 
 
@@ -168,7 +185,7 @@ def test_progress_is_shown_at_a_terminal_and_nowhere_else(
     monkeypatch.setenv("COLUMNS", "120")
     ran = svc("feeds", "pull", "--all", "--json")
     assert "3/3" in ran.err
-    assert ran.json["sources"] == 3
+    assert len(ran.json) == 3
 
 
 def test_what_cannot_be_read_is_told_and_kept_only_where_that_is_said(
@@ -210,7 +227,7 @@ def test_a_removed_feed_is_read_no_more_and_its_items_stay(svc: Svc, feeds: Path
     }
     assert len(svc("feeds", "status", "--json").json) == 2
     assert svc("changes", "list", "--type", "newsItem", "--json").json == before
-    assert svc("feeds", "pull", "--all", "--json").json["sources"] == 2
+    assert len(svc("feeds", "pull", "--all", "--json").json) == 2
     (again,) = svc("feeds", "add", feeds / "first.xml", "--json").json
     assert (again["id"], again["health"]["status"]) == (first["id"], "ok")
 
@@ -262,10 +279,10 @@ def test_a_catalogue_that_shrank_is_taken_only_by_force(svc: Svc, cwd: Path) -> 
     assert private_members.isdisjoint(row)
     (cwd / "k.json").write_text(kev(1, 2, date="2026-01-03"))
     ran = svc("sources", "pull", row["id"], "--json")
-    (report,) = ran.json["outcomes"]
-    assert (ran.code, report["error"]["code"]) == (1, "shrunk")
-    assert "--force" in report["resolution"]
-    forced = svc("sources", "pull", row["id"], "--force", "--json").json
+    health = ran.json[0]["health"]
+    assert (ran.code, health["error"]["code"]) == (1, "shrunk")
+    assert "--force" in health["resolution"]
+    forced = svc("sources", "pull", row["id"], "--force", "--json").json[0]["lastRun"]
     assert (forced["deleted"], forced["unchanged"]) == (8, 2)
 
 
@@ -292,19 +309,19 @@ def test_a_broken_document_changes_nothing_and_says_why(
     assert health["resolution"]
     (cwd / "k.json").write_text(kev(1, 2, 3))
     svc("sources", "reset", row["id"])
-    assert svc("sources", "pull", row["id"], "--json").json["unchanged"] == 3
+    assert svc("sources", "pull", row["id"], "--json").json[0]["lastRun"]["unchanged"] == 3
 
 
 def test_a_disabled_source_is_kept_and_not_read(svc: Svc, feeds: Path) -> None:
     (row,) = svc("sources", "add", feeds / "first.xml", "--json").json
     (off,) = svc("sources", "disable", row["id"], "--json").json
     assert (off["health"]["status"], off["health"]["nextAttemptAt"]) == ("disabled", None)
-    assert svc("sources", "pull", "--all", "--json").json["sources"] == 0
+    assert svc("sources", "pull", "--all", "--json").json == []
     ran = svc("sources", "pull", row["id"])
     assert (ran.code, f"svc sources enable {row['id']}" in ran.err) == (1, True)
     assert svc("sources", "add", feeds / "first.xml", "--json").json[0]["health"] == off["health"]
     assert svc("sources", "enable", row["id"], "--json").json[0]["health"]["status"] == "ok"
-    assert svc("sources", "pull", "--all", "--json").json["sources"] == 1
+    assert len(svc("sources", "pull", "--all", "--json").json) == 1
     assert svc("sources", "reset", row["id"], NO_SOURCE).code == 1
 
 

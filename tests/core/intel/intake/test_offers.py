@@ -1,15 +1,19 @@
 """What is offered can be read: formats, presets, lists of feeds."""
 
 import ast
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import svc_core
 from svc_core import catalog
+from svc_core.base import drive
 from svc_core.formats.table import FORMATS, TABLE, check_options
 from svc_core.intel.intake import catalogue, health
+from svc_core.intel.intake.kinds import KINDS
 from svc_core.text.topics import TOPIC_IDS
 
 _NAMES = """
@@ -51,8 +55,17 @@ def test_no_preset_reads_what_its_publisher_forbids() -> None:
 def test_what_is_said_to_show_a_kind_of_row_is_a_list_of_the_service() -> None:
     paths = {path for paths in catalogue.SURFACES.values() for path in paths}
     routes = {operation.path for operation in catalog.OPERATIONS}
-    assert paths & routes
-    assert all(path.startswith(("/news", "/osint")) for path in paths - routes)
+    assert paths <= routes
+    assert catalogue.SURFACES.keys() <= KINDS.keys() | FORMATS.keys()
+
+
+def test_every_format_says_what_it_brings_and_where_that_is_shown() -> None:
+    context: Any = None
+    page = drive.run(catalogue.list_formats(context, catalogue.ListFormats()))
+    for row in map(json.loads, page.rows):
+        assert row["brings"] == list(FORMATS[row["id"]].resources), row["id"]
+        assert row["surfaces"], row["id"]
+        assert len(set(row["surfaces"])) == len(row["surfaces"])
 
 
 # -- what to do --------------------------------------------------------------------------------

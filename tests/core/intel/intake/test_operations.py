@@ -139,7 +139,7 @@ def test_sources_that_were_added_can_be_pulled_by_their_ids() -> None:
     ids = tuple(row.id for row in page.rows)
 
     assert len(ids) == 700
-    assert b'"failed":0' in reader.run(operations.pull_sources, PullSources(ids)).raw
+    assert not reader.run(operations.pull_sources, PullSources(ids)).failed
 
 
 # -- taking back -------------------------------------------------------------------------------
