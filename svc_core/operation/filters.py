@@ -28,7 +28,7 @@ from svc_core.base.boxes import Box
 from svc_core.base.instants import Interval
 from svc_core.base.unset import UNSET, Maybe, Unset, or_default
 from svc_core.operation.declaration import QUERY
-from svc_core.operation.members import Share, micros
+from svc_core.operation.members import UNDATED, Share, micros
 from svc_core.operation.period import box_bounds
 from svc_core.operation.ports import RowBounds
 from svc_core.operation.source_members import SEVERITIES, Place, Severity, cells_at
@@ -227,8 +227,11 @@ def _mapped(
 
 
 def _edges(interval: Interval) -> Range | None:
-    start, end = (None if edge is None else micros(edge) for edge in (interval.start, interval.end))
-    return None if start is None and end is None else (start, end)
+    if interval.start is None and interval.end is None:
+        return None
+    # What has no date is in no interval.
+    start = UNDATED + 1 if interval.start is None else micros(interval.start)
+    return start, None if interval.end is None else micros(interval.end)
 
 
 def severities_from(least: Severity) -> tuple[Severity, ...]:

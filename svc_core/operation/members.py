@@ -85,6 +85,15 @@ NEVER: Final = 2**62
 """The sort key of what has no instant: behind every one."""
 
 
+UNDATED: Final = -NEVER
+"""The sort key of what has no date: behind all others in a list that begins with the latest."""
+
+
+def micros_or_undated(instant: datetime | None) -> int:
+    """The sort key of a date that may be missing."""
+    return UNDATED if instant is None else micros(instant)
+
+
 def micros_or_never(instant: datetime | None) -> int:
     """The sort key of an instant that may be missing."""
     return NEVER if instant is None else micros(instant)

@@ -21,7 +21,7 @@ from svc_core.operation.filters import (
 )
 from svc_core.operation.members import CountryCode, CreatedAt, PageRequest, UpdatedAt
 from svc_core.operation.period import Period, UpdatedSince, parse_period
-from svc_core.operation.ports import Collection
+from svc_core.operation.ports import Collection, Layout
 from svc_core.operation.source_members import SourceRef
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf
 
@@ -186,6 +186,7 @@ FININT: Collection[Indicator] = Collection(
     prefix="fin",
     order=_order,
     scope="global",
+    layout=Layout(is_compressed=True),
     **_VALUE.indexes(
         ListIndicators,
         keys={

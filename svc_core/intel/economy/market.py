@@ -18,6 +18,7 @@ from svc_core.operation.filters import (
     sort_orders,
 )
 from svc_core.operation.members import (
+    UNDATED,
     CreatedAt,
     EntityId,
     IncidentId,
@@ -25,6 +26,7 @@ from svc_core.operation.members import (
     Share,
     UpdatedAt,
     micros,
+    micros_or_never,
 )
 from svc_core.operation.period import UpdatedSince
 from svc_core.operation.ports import BASE_V2, Collection
@@ -82,7 +84,7 @@ class Market:
     category: Annotated[str | None, Example("Economics")]
     """As its provider files it."""
     status: Annotated[MarketStatus, Example("open")]
-    """How far it is."""
+    """How far it is; past its end it is not open."""
     outcomes: tuple[Outcome, ...] | None
     """Null where its provider lacks them."""
     mutually_exclusive: bool | None
@@ -141,6 +143,23 @@ def label_key(label: str) -> str:
     return label.casefold()[:LABEL_CHARS]
 
 
+def open_until(market: Market) -> int | None:
+    """The last instant at which a market is open: its end, or `NEVER` where it has none.
+
+    For a closed one `UNDATED`, and none for one that is decided. So a range of this number selects
+    what is open, or what is closed, at any time.
+    """
+    if market.status == "open":
+        return micros_or_never(market.closes_at)
+    return UNDATED if market.status == "closed" else None
+
+
+def status_at(market: Market, now: datetime) -> MarketStatus:
+    """The status of a market at a time: past its end one is closed, whatever was last read."""
+    end = open_until(market)
+    return "closed" if end is not None and end < micros(now) else market.status
+
+
 WORDS: FieldIndex[Market] = FieldIndex(
     lambda market: {
         "question": [market.question],
@@ -168,7 +187,7 @@ class ListMarkets(PageRequest):
     """Prediction markets of every provider."""
 
     status: FilterValues[MarketStatus] = _MARKET.key(lambda market: market.status)
-    """Comma list of statuses."""
+    """Comma list of statuses, as they are now."""
     provider: Providers = _MARKET.key(lambda market: market.provider)
     category: FilterValues[Name] = _MARKET.key(lambda market: market.category, form=str.casefold)
     """Comma list of categories, in either case."""
@@ -206,7 +225,7 @@ MARKETS: Collection[Market] = Collection(
     prefix="mkt",
     order=lambda market: micros(market.updated_at),
     scope="global",
-    **_MARKET.indexes(ListMarkets, facets={"key": keys_of}),
+    **_MARKET.indexes(ListMarkets, facets={"key": keys_of}, numbers={"open_until": open_until}),
     search=WORDS,
     form=2,
     kind="market",

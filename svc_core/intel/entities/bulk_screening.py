@@ -19,6 +19,7 @@ from svc_core.intel.linking.matching import Names, Party, party
 from svc_core.intel.linking.screening import Screening
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
+from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Position, Slice, StoredRow
 from svc_core.operation.units import Units, WorkContext
 from svc_core.wire.constraints import Ge, Le, MaxLen, MinLen
@@ -149,7 +150,7 @@ async def _walk(work: Units) -> AsyncIterator[Sequence[StoredRow[Entity]]]:
         while True:
             page = await work.read(SYSTEM, partial(_page, after=after, start=start))
             if newest is None and page.rows:
-                newest = page.rows[0].order + 1
+                newest = micros(ENTITIES.decode(page.rows[0].raw).updated_at) + 1
             yield page.rows
             after = page.end
             if after is None:
@@ -157,7 +158,10 @@ async def _walk(work: Units) -> AsyncIterator[Sequence[StoredRow[Entity]]]:
 
 
 async def _page(ctx: Context, after: Position | None, start: int | None) -> Slice[Entity]:
-    return await ctx.tx.documents.scan(ENTITIES, after=after, start=start, limit=_ROWS)
+    span = {"updated": (start, None)}
+    return await ctx.tx.documents.scan(
+        ENTITIES, order="updated", after=after, ranges=span, limit=_ROWS
+    )
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (

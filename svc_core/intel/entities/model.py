@@ -12,7 +12,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.formats.reading.entity_keys import FORM_HINTS, normal_form
 from svc_core.intel.linking.matching import Names, Party
-from svc_core.intel.linking.name_forms import labels, normal_name
+from svc_core.intel.linking.name_forms import NAME_ORDERS, labels, name_order, normal_name
 from svc_core.intel.linking.screening import index_tokens
 from svc_core.operation.filters import (
     Countries,
@@ -22,8 +22,9 @@ from svc_core.operation.filters import (
     IncludeRevoked,
     LatestFirst,
     Name,
+    sort_orders,
 )
-from svc_core.operation.members import CreatedAt, EntityId, PageRequest, Share, UpdatedAt, micros
+from svc_core.operation.members import CreatedAt, EntityId, PageRequest, Share, UpdatedAt
 from svc_core.operation.period import UpdatedSince
 from svc_core.operation.ports import BASE_V2, Collection, Layout
 from svc_core.operation.source_members import Designator, SourceRef
@@ -373,9 +374,9 @@ class ListEntities(PageRequest):
         choose=_live_alone,
         default=False,
     )
-    updated_since: UpdatedSince = _ENTITY.later()
+    updated_since: UpdatedSince = _ENTITY.later(lambda entity: entity.updated_at, "updated")
     q: lists.Q = UNSET
-    sort: LatestFirst = UNSET
+    sort: LatestFirst = sort_orders(updatedAt="updated")
     include: FilterValues[Literal["match", "candidates"]] = UNSET
     """With `q` why each was found, and who else it may be."""
 
@@ -404,18 +405,23 @@ class ListActors(PageRequest):
     include_revoked: IncludeRevoked = _ENTITY.key(
         index="revoked", choose=_live_alone, default=False
     )
-    updated_since: UpdatedSince = _ENTITY.later()
+    updated_since: UpdatedSince = _ENTITY.later(index="updated")
     include: FilterValues[Literal["match", "candidates", LinkName]] = UNSET
     """Theirs, with `q` why each was found, and who else each may be."""
     q: lists.Q = UNSET
-    sort: LatestFirst = UNSET
+    sort: LatestFirst = sort_orders(updatedAt="updated")
+
+
+def alphabetical_order(name: str, *, is_indicator: bool = False) -> int:
+    """The sort key of a name in a list of entities, indicators after all others."""
+    return (0 if is_indicator else NAME_ORDERS) - 1 - name_order(name)
 
 
 ENTITIES: Collection[Entity] = Collection(
     name="entities",
     model=Entity,
     prefix="ent",
-    order=lambda entity: micros(entity.updated_at),
+    order=lambda entity: alphabetical_order(entity.name, is_indicator=entity.type == "indicator"),
     scope="global",
     layout=Layout(is_compressed=True),
     **_ENTITY.indexes(
@@ -426,4 +432,4 @@ ENTITIES: Collection[Entity] = Collection(
     kind="entity",
     base=BASE_V2,
 )
-"""Ordered by the last change. `key` finds a row by any id that it answers to."""
+"""Ordered by name, indicators last. `key` finds a row by any id that it answers to."""

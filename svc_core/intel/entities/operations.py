@@ -16,7 +16,7 @@ from svc_core.intel.linking.references import id_of
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
 from svc_core.operation.filters import Selection, list_selection
-from svc_core.operation.ports import Position, StoredRow
+from svc_core.operation.ports import Collection, Position, RowBounds, StoredRow
 from svc_core.search import lists
 from svc_core.search.lists import Listing
 
@@ -37,6 +37,8 @@ def _cves(request: ListEntities, where: Clauses) -> Clauses | None:
 
 
 _VULNERABILITY: tuple[EntityType, ...] = ("vulnerability",)
+_BY_NAME = {CVES.name: "name"}
+"""The number that is the order by name where that is not the order of the collection."""
 
 
 # -- use cases ---------------------------------------------------------------------------------
@@ -55,9 +57,9 @@ _CVE_LISTING = Listing(CVES, CVE_WORDS)
 
 async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
     """Companies, people, states, vessels, threat actors, malware and what else takes part in
-    events. The values of one filter are alternatives; different filters must all match. The row
-    that was written last comes first, with `q` the one whose names hold most of its words, written
-    as they are. Of vulnerabilities with a CVE id `q` finds the one whose id it is.
+    events. The values of one filter are alternatives; different filters must all match. They come
+    by name, indicators last, with `q` the one whose names hold most of its words, written as they
+    are. Of vulnerabilities with a CVE id `q` finds the one whose id it is.
 
     Raises:
         Problem: INVALID_PARAMETER for a designator that cannot be one.
@@ -80,25 +82,36 @@ async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
 async def _merge_page(
     ctx: Context, request: ListEntities, choice: Selection, filters: Mapping[str, Clauses | None]
 ) -> Page[Any]:
-    """A page over both collections of entities, which are ordered alike."""
-    binding = ctx.list_binding(choice.where, **choice.bounds)
-    start, rows, has_more = ctx.open_cursor(request.cursor, binding), list[StoredRow[Any]](), False
+    """A page over both collections of entities, by name or by the number that is asked for."""
+    bounds: RowBounds = {**choice.bounds, "ranges": choice.ranges}
+    binding = ctx.list_binding(choice.where, choice.order, **bounds)
+    start, has_more = ctx.open_cursor(request.cursor, binding), False
+    rows: list[tuple[Position, StoredRow[Any]]] = []
     for collection in directory.HOLDERS:
         clauses = filters[collection.name]
+        order = choice.order or _BY_NAME.get(collection.name)
         if clauses is not None:
             part = await ctx.tx.documents.scan(
-                collection, where=clauses, after=start, limit=request.limit, **choice.bounds
+                collection, order=order, where=clauses, after=start, limit=request.limit, **bounds
             )
-            rows += part.rows
+            rows += [(_position(collection, row, order), row) for row in part.rows]
             has_more |= part.has_more
-    rows.sort(key=lambda row: (row.order, row.id), reverse=True)
+    rows.sort(key=lambda pair: (pair[0].order, pair[0].id), reverse=True)
     visible = rows[: request.limit]
     is_last = not has_more and len(rows) == len(visible)
-    end = None if is_last else Position(visible[-1].order, visible[-1].id)
-    raws = tuple(row.raw for row in visible)
+    end = None if is_last else visible[-1][0]
+    raws = tuple(row.raw for _, row in visible)
     if "match" in or_default(request.include, ()):
         raws = tuple(lists.with_match(raw, None) for raw in raws)
     return Page(raws, ctx.seal_cursor(end, binding))
+
+
+def _position(collection: Collection[Any], row: StoredRow[Any], order: str | None) -> Position:
+    """The place of a row in a list that is ordered by this number, or by the collection's order."""
+    if order is None:
+        return Position(row.order, row.id)
+    read: Any = collection.numbers[order]
+    return Position(read(collection.decode(row.raw)), row.id)
 
 
 # -- declarations ------------------------------------------------------------------------------

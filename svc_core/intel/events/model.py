@@ -30,6 +30,7 @@ from svc_core.operation.members import (
     PageRequest,
     UpdatedAt,
     micros,
+    micros_or_undated,
 )
 from svc_core.operation.period import AreaFilter, Since, TimeFilter, Until, UpdatedSince
 from svc_core.operation.ports import Collection, Layout
@@ -211,7 +212,8 @@ def _gravity(event: OsintEvent) -> int | None:
     """A sort key by severity, and by time among equally severe events."""
     if event.severity is None:
         return None
-    return SEVERITIES.index(event.severity) * SEVERITY_STEP + micros(event.seen_at)
+    at = -SEVERITY_STEP // 2 if event.occurred_at is None else micros(event.occurred_at)
+    return SEVERITIES.index(event.severity) * SEVERITY_STEP + at
 
 
 _EVENT = FilterFields[OsintEvent]()
@@ -241,7 +243,7 @@ class ListEvents(PageRequest):
     sort: Annotated[Literal["occurredAt", "updatedAt", "severity"], QUERY] = sort_orders(
         "occurredAt", updatedAt="updated", severity="gravity"
     )
-    """What comes first: the latest, or the gravest."""
+    """What comes first: the latest, or the gravest. What nobody dates comes last."""
     include: IncludeRaw = UNSET
 
 
@@ -263,11 +265,12 @@ OSINT_EVENTS: Collection[OsintEvent] = Collection(
     name="osint_events",
     model=OsintEvent,
     prefix="obs",
-    order=lambda event: micros(event.seen_at),
+    order=lambda event: micros_or_undated(event.occurred_at),
     scope="global",
     layout=Layout(is_compressed=True),
     **_EVENT.indexes(ListEvents, facets={"marks": marks_of}, numbers={"gravity": _gravity}),
     place=lambda event: point_at(event.place),
+    form=2,
     kind="osintEvent",
     path="/osint/events",
 )

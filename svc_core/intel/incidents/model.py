@@ -36,7 +36,7 @@ from svc_core.operation.members import (
     micros,
 )
 from svc_core.operation.period import AreaFilter, TimeFilter, UpdatedSince
-from svc_core.operation.ports import BASE_V2, Collection
+from svc_core.operation.ports import BASE_V2, Collection, Layout
 from svc_core.operation.source_members import (
     SEVERITIES,
     Designator,
@@ -259,6 +259,7 @@ INCIDENTS: Collection[Incident] = Collection(
     prefix="inc",
     order=_order,
     scope="global",
+    layout=Layout(is_compressed=True),
     **_INCIDENT.indexes(
         ListIncidents,
         facets={"key": lambda incident: incident.keys},

@@ -3,6 +3,7 @@
 import re
 from functools import cache, lru_cache
 from itertools import chain
+from typing import Final
 
 from svc_core import data
 from svc_core.text.frequencies import background
@@ -44,6 +45,22 @@ def _without_tail(name: str) -> str:
     before = name[: tail.start()]
     last = _NOT_WORD.sub(" ", before).split()[-1:]
     return before if any(tail.groups()) or _forms("tail").issuperset(last) else name
+
+
+_ORDER_ALPHABET = " 0123456789abcdefghijklmnopqrstuvwxyz"
+_ORDER_BASE: Final = 38  # letters of other scripts come last
+_ORDER_CHARS: Final = 12  # as many as a number of 64 bits holds beside one bit
+NAME_ORDERS: Final[int] = _ORDER_BASE**_ORDER_CHARS
+
+
+def name_order(name: str) -> int:
+    """The place of a name in the alphabet, from 0 to below `NAME_ORDERS`: by the first twelve of
+    its letters, digits and blanks, without case and accents."""
+    words = " ".join(_NOT_WORD.sub(" ", fold_case(name)).split())
+    place = 0
+    for char in words[:_ORDER_CHARS].ljust(_ORDER_CHARS):
+        place = place * _ORDER_BASE + _ORDER_ALPHABET.find(char) % _ORDER_BASE
+    return place
 
 
 def is_uncommon(spelling: str) -> bool:

@@ -26,9 +26,10 @@ from svc_core.operation.members import (
     RecapId,
     SourceId,
     micros,
+    micros_or_undated,
 )
 from svc_core.operation.period import TimeFilter, UpdatedSince
-from svc_core.operation.ports import BASE_V1, Collection
+from svc_core.operation.ports import BASE_V1, Collection, Layout
 from svc_core.operation.source_members import Place, SourceRef
 from svc_core.search import lists
 from svc_core.search.field_index import FieldIndex, MatchMember
@@ -126,6 +127,11 @@ class NewsItem:
         return min(self.dated_at or self.retrieved_at, self.retrieved_at)
 
     @property
+    def listed_at(self) -> datetime | None:
+        """The item's own date, capped likewise: its place in lists."""
+        return None if self.dated_at is None else self.seen_at
+
+    @property
     def ref(self) -> SourceRef:
         """The item as a source reference, for rows that cite it."""
         source, read_at = self.source, self.retrieved_at
@@ -220,7 +226,7 @@ class ListNews(PageRequest):
     sort: Annotated[Maybe[Literal["publishedAt", "recordedAt", "sentiment"]], QUERY] = sort_orders(
         recordedAt="recorded", sentiment="sentiment"
     )
-    """What the list is ordered by, the highest first; without `q` the newest."""
+    """What the list is ordered by, the highest first; without `q` the newest. Undated is last."""
     include: lists.Include = UNSET
 
 
@@ -228,8 +234,9 @@ NEWS: Collection[NewsItem] = Collection(
     name="news",
     model=NewsItem,
     prefix="obs",
-    order=lambda item: micros(item.seen_at),
+    order=lambda item: micros_or_undated(item.listed_at),
     scope="global",
+    layout=Layout(is_compressed=True),
     **_ITEM.indexes(
         ListNews, keys={"article": lambda item: item.story_id and incident_of_article(item.url)}
     ),
@@ -244,6 +251,7 @@ NEWS_TEXTS: Collection[NewsText] = Collection(
     prefix="obs",
     order=lambda words: micros(words.taken_at),
     scope="global",
+    layout=Layout(is_compressed=True),
     keys={"uncounted": lambda words: "yes" if words.terms is None else None},
     search=_tokens,
 )

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Callable
+from itertools import combinations, product
 from typing import Any
 
 import pytest
 
+from svc_core.base import instants
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.intel.economy.market import MARKETS
@@ -179,3 +181,43 @@ def test_two_outcomes_sum_to_one(demo_house: Any) -> None:
     assert len(whole) > 3
     assert all(abs(sum(pair) - 1) <= 0.01 for pair in whole)
     assert any(row["outcomes"] is None for row in rows)
+
+
+# -- what is open now --------------------------------------------------------------------------
+
+ENDS = {"ended": "2026-01-02T00:00:00Z", "open": "2030-01-01T00:00:00Z", "endless": None}
+STATES = {"open": {}, "closed": {"active": False, "closed": True}}
+
+
+@pytest.mark.parametrize("days", [0, 1, 9_000])
+@pytest.mark.parametrize(
+    "statuses",
+    [
+        *combinations(("open", "closed", "resolved", "cancelled"), 1),
+        *combinations(("open", "closed", "resolved"), 2),
+        ("open", "closed", "resolved"),
+    ],
+    ids=",".join,
+)
+def test_a_market_past_its_end_is_closed_wherever_it_is_seen(
+    house: Any, take_markets: Any, statuses: tuple[str, ...], days: int
+) -> None:
+    rows = [
+        gamma(number, endDate=end, **state)
+        for number, (end, state) in enumerate(product(ENDS.values(), STATES.values()))
+    ]
+    prices = {"outcomePrices": '["1", "0"]', "umaResolutionStatus": "resolved"}
+    take_markets(*rows, gamma(9, **prices, **STATES["closed"]))
+    house.clock.advance(days * 86_400)
+    now = instants.render(house.clock.now())
+    every = house.rows("listMarkets", "limit=100")
+    for row in every:
+        assert row["status"] != "open" or row["closesAt"] is None or row["closesAt"] >= now
+        answer = house.send("getMarket", path={"marketId": row["id"]})
+        assert json.loads(answer.body)["data"]["status"] == row["status"]
+    expected = [row["id"] for row in every if row["status"] in statuses]
+    query = f"limit=2&status={','.join(statuses)}"
+    assert [row["id"] for row in house.every("listMarkets", query)] == expected
+    some = house.every("listMarkets", f"{query}&minProbability=0.5&label=no")
+    assert {row["id"] for row in some} <= {*expected}
+    assert len({row["status"] for row in every}) > 1

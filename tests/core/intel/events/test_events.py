@@ -65,6 +65,23 @@ def test_a_filter_finds_its_events_alone(house: Any, query: str, matches: str) -
     assert numbers(house.every("listOsintEvents", f"{query}&limit=2")) == matches
 
 
+@pytest.mark.parametrize("interval", ["../2090-01-01T00:00:00Z", "1970-01-01T00:00:00Z/.."])
+@pytest.mark.parametrize("reported", [None, "2026-03-05T00:00:00Z"])
+def test_an_event_that_nobody_dates_is_last_and_in_no_time_whenever_it_is_read(
+    house: Any, interval: str, reported: str | None
+) -> None:
+    house.clock.advance(10**7)
+    undated = {"occurredAt": None, "datePrecision": None, "reportedAt": reported}
+    late = events.event(70, title="Late", severity="low", **undated)
+    house.run(lambda ctx: events.take(ctx, [*events.ROWS, late]))
+    for sort in ("", "sort=occurredAt"):
+        assert "Late" in [row["title"] for row in house.rows("listOsintEvents", sort)[-2:]]
+    low_events = house.rows("listOsintEvents", "sort=severity&severity=low")
+    assert low_events[-1]["title"] == "Late"
+    dated = house.rows("listOsintEvents", f"datetime={interval}")
+    assert "Late" not in {row["title"] for row in dated}
+
+
 def test_what_was_recorded_since_an_instant_is_found_by_it(house: Any) -> None:
     every = house.rows("listOsintEvents", "sort=updatedAt")
     newest = every[0]

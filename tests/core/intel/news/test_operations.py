@@ -53,14 +53,21 @@ def test_an_unknown_topic_is_told_where_the_topics_are(newsroom: Any) -> None:
     assert "GET /api/v1/news/feeds" in refusal.detail
 
 
-def test_an_item_without_a_date_stands_where_it_was_read(
+def test_an_item_without_a_date_comes_last_and_is_in_no_period(
     newsroom: Any, make_document: Make, make_entry: Make
 ) -> None:
     newsroom.clock.advance(60)
-    newsroom.take(newsroom.add("https://host9.org/"), make_document(make_entry("x", title="New")))
-    row = newsroom.rows("listNews")[0]
-    assert (row["title"], row["publishedAt"]) == ("New", None)
+    newsroom.take(
+        newsroom.add("https://host9.org/"), make_document(make_entry("x", title="Quarry"))
+    )
+    *_, row = newsroom.rows("listNews")
+    assert (row["title"], row["publishedAt"]) == ("Quarry", None)
     assert row["retrievedAt"] == instants.render(newsroom.clock.now())
+    day = instants.render(newsroom.clock.now())
+    for interval in (f"../{day}", "1970-01-01T00:00:00Z/..", f"0001-01-01T00:00:00Z/{day}"):
+        rows = newsroom.rows("listNews", f"datetime={interval}")
+        assert "Quarry" not in {row["title"] for row in rows}
+    assert "Quarry" in {row["title"] for row in newsroom.rows("listNews", "q=quarry")}
 
 
 def test_an_item_dated_in_the_future_does_not_head_the_list_for_years(
@@ -71,7 +78,8 @@ def test_an_item_dated_in_the_future_does_not_head_the_list_for_years(
     newsroom.take(newsroom.add("https://host8.org/"), make_document(ahead))
     assert newsroom.rows("listNews")[0]["title"] == "Ahead"
     newsroom.clock.advance(60)
-    newsroom.take(newsroom.add("https://host9.org/"), make_document(make_entry("x", title="New")))
+    new = make_entry("x", title="New", published_at=START + timedelta(seconds=30))
+    newsroom.take(newsroom.add("https://host9.org/"), make_document(new))
     assert [row["title"] for row in newsroom.rows("listNews")[:2]] == ["New", "Ahead"]
 
 
