@@ -6,6 +6,7 @@ Rule 1: the tiers are, from the highest: the name, a code of a register, another
 Rule 2: of rows in one tier the more prominent comes first.
 Rule 3: names are compared in one word, without case, accents and what the kind of rows leaves out
         (legal forms), so that "muddy water" is MuddyWater; codes without zeros at their beginning.
+        The row that has the very legal form that was asked for comes before others of its name.
 Rule 4: each tier weighs more than all lower ones together, and all weigh more than words do, so
         that the sum ranks rows of one list and of several lists alike.
 """
@@ -19,14 +20,8 @@ from svc_core.text.words import LENGTH_MAX, split_words
 PROMINENCE_MAX = 3
 _STARTS_MAX = 4  # words that begin a name
 _REST_MAX = 3  # words left after them; more are not told apart
-_NAME, _CODE, _ALIAS, _ANY_ORDER, _START = "=", "#", "@", "%", ">"
-_TIERS = (
-    *(f"{_START}{rest}" for rest in range(_REST_MAX, 0, -1)),
-    _ANY_ORDER,
-    _ALIAS,
-    _CODE,
-    _NAME,
-)
+_WHOLE, _NAME, _CODE, _ALIAS, _ANY_ORDER, _START = "==", "=", "#", "@", "%", ">"
+_TIERS = (">3", ">2", ">1", _ANY_ORDER, _ALIAS, _CODE, _NAME, _WHOLE)
 _LEAST = 10**6  # more than 32 words in a heading weigh: `TOKENS_MAX`, `WEIGHT`
 
 
@@ -51,23 +46,24 @@ def name_tokens(
 
     `heading` is the field of the name, and `bare` leaves out of names what is not compared.
     """
-    level, words = names.prominence, split_words(bare(names.name))
+    whole, words = split_words(names.name), split_words(bare(names.name))
     others = [split_words(bare(alias)) for alias in names.aliases]
-    starts = range(1, min(_STARTS_MAX + 1, len(words))) if level else ()
+    starts = range(1, min(_STARTS_MAX + 1, len(words))) if names.prominence else ()
+    forms = {
+        heading: [(_WHOLE, whole if whole != words else []), (_NAME, words), (_ANY_ORDER, words)],
+        "aliases": [(sign, other) for other in others for sign in (_ALIAS, _ANY_ORDER)],
+        "designators": [(_CODE, split_words(code)) for code in names.codes],
+    }
+    forms[heading] += [
+        (f"{_START}{min(len(words) - size, _REST_MAX)}", words[:size]) for size in starts
+    ]
     return {
-        heading: [
-            *_tokens(_NAME, level, [words]),
-            *_tokens(_ANY_ORDER, level, [sorted(words)] if len(words) > 1 else []),
-            *(
-                f"{_START}{min(len(words) - size, _REST_MAX)}{level}{_form(words[:size])}"
-                for size in starts
-            ),
-        ],
-        "aliases": [
-            *_tokens(_ALIAS, level, others),
-            *_tokens(_ANY_ORDER, level, (sorted(other) for other in others if len(other) > 1)),
-        ],
-        "designators": _tokens(_CODE, level, (split_words(code) for code in names.codes)),
+        field: [
+            _token(sign, names.prominence, form)
+            for sign, form in pairs
+            if form and (sign != _ANY_ORDER or len(form) > 1)
+        ]
+        for field, pairs in forms.items()
     }
 
 
@@ -75,19 +71,15 @@ def name_weights(question: str, bare: Callable[[str], str]) -> dict[str, int]:
     """The tokens of rows that are named as a question says, with their weights."""
     words = split_words(bare(question))
     scheme, _, code = question.partition(":")
-    forms = {_ANY_ORDER: sorted(words), _CODE: split_words(code or scheme)}
+    forms = {_CODE: split_words(code or scheme), _WHOLE: split_words(question)}
     return {
-        token: _LEAST * 10**tier * (PROMINENCE_MAX + 1 + level)
+        _token(sign, level, form): _LEAST * 10**tier * (PROMINENCE_MAX + 1 + level)
         for tier, sign in enumerate(_TIERS)
         for level in range(PROMINENCE_MAX + 1)
-        for token in _tokens(sign, level, [forms.get(sign, words)])
+        if (form := forms.get(sign, words))
     }
 
 
-def _tokens(sign: str, level: int, names: Iterable[Sequence[str]]) -> list[str]:
-    return [f"{sign}{level}{_form(words, sign)}" for words in names if words]
-
-
-def _form(words: Sequence[str], sign: str = "") -> str:
-    form = "".join(words)[:LENGTH_MAX]
-    return form.lstrip("0") or "0" if sign == _CODE else form
+def _token(sign: str, level: int, words: Sequence[str]) -> str:
+    form = "".join(sorted(words) if sign == _ANY_ORDER else words)[:LENGTH_MAX]
+    return f"{sign}{level}{form.lstrip('0') or '0' if sign == _CODE else form}"

@@ -173,3 +173,35 @@ def test_a_cve_is_found_by_the_name_that_the_catalogue_gives_it(house: Any) -> N
     assert rows[0]["match"]["fields"] == ["affected"]
     [row] = house.rows("listCves", "q=cve-2025-1001&include=match")
     assert (row["match"]["score"], row["match"]["fields"]) == (1.0, ["title"])
+
+
+TITLED = {
+    "listEntities": "name",
+    "listActors": "name",
+    "listCves": "cveId",
+    "listIncidents": "title",
+    "listMarkets": "question",
+}
+
+
+@pytest.fixture(scope="module")
+def folded_house(house_factory: Any) -> Any:
+    house = house_factory()
+    demo.take_all(house)
+    fold(house)
+    return house
+
+
+@pytest.mark.parametrize(("name", "title"), TITLED.items())
+def test_every_row_is_first_under_its_very_name_and_under_each_code(
+    folded_house: Any, name: str, title: str
+) -> None:
+    rows = folded_house.rows(name, "limit=100")
+    if name == "listEntities":  # which finds a vulnerability by its CVE id alone
+        rows = [row for row in rows if row["type"] != "vulnerability"]
+    assert len(rows) > 2
+    for row in rows:
+        codes = [item["value"] for item in row.get("designators", ()) if item["scheme"] != "domain"]
+        for question in [row[title], row[title].upper(), *codes]:
+            first = folded_house.rows(name, f"limit=1&q={quote(question[:300])}")
+            assert [hit[title] for hit in first] == [row[title]], question

@@ -1,5 +1,6 @@
 """A row of the very name that was asked for comes before all that only hold its words."""
 
+import re
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -115,6 +116,17 @@ def test_a_name_of_no_words_names_nothing() -> None:
     assert ranking("--", [RowNames("--")]) == []
 
 
+def test_the_very_legal_form_comes_before_others_of_the_name() -> None:
+    names = [
+        "Harbour Light Shipping",
+        "HARBOUR LIGHT SHIPPING CO., LTD.",
+        "Harbour Light Shipping AG",
+    ]
+    for name in names[1:]:
+        rows = [RowNames(other, prominence=1 + (other != name)) for other in names]
+        assert ranking(name.casefold(), rows)[0].name == name
+
+
 def test_what_a_question_excludes_is_no_part_of_the_name() -> None:
     rows = [RowNames("Harbour Cafe Ltd"), RowNames("Old Harbour"), RowNames("Harbour")]
     assert [row.name for row in ranking("harbour -cafe", rows)] == ["Harbour", "Old Harbour"]
@@ -128,7 +140,7 @@ def test_a_tier_weighs_more_than_all_lower_ones_and_all_words_together(question:
     weights = sorted(name_weights(question, normal_name).items(), key=lambda item: item[1])
     tiers: dict[str, list[int]] = {}
     for token, weight in weights:
-        tiers.setdefault(token[:2] if token[0] == ">" else token[0], []).append(weight)
+        tiers.setdefault(re.findall("=+|>.|[#@%]", token)[0], []).append(weight)
     assert {len(tier) for tier in tiers.values()} == {PROMINENCE_MAX + 1}
     words = 4 * TOKENS_MAX * round(WEIGHT * Frequencies(10**6, {}, base=None).idf("")) / 2
     lower = words
@@ -150,7 +162,7 @@ def test_tokens_are_few_and_short_whatever_a_row_says(
 ) -> None:
     row = RowNames(name, aliases, codes, level)
     tokens = [token for run in name_tokens(row, "name", str).values() for token in run]
-    assert len(tokens) <= 6 + 2 * len(aliases) + len(codes)
+    assert len(tokens) <= 7 + 2 * len(aliases) + len(codes)
     assert all(len(token) <= LENGTH_MAX + 3 for token in INDEX(row).split(" "))
 
 
