@@ -48,7 +48,7 @@ def designators(row: Row) -> set[str]:
 def reciprocal_rank(desk: Desk, query: str, answers: set[str]) -> float:
     """One over the place of the first right row, 0 where none is among the first ten."""
     place = "cyber/cves" if any(answer.startswith("cve:") for answer in answers) else "entities"
-    rows = desk.get(f"/api/v2/{place}?limit=10&q={quote(query)}")["data"]
+    rows = desk.get(f"/{place}?limit=10&q={quote(query)}")["data"]
     return next((1 / at for at, row in enumerate(rows, 1) if designators(row) & answers), 0.0)
 
 
@@ -57,6 +57,7 @@ def main() -> int:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else os.environ["SVC_REAL_DATA"])
     with tempfile.TemporaryDirectory() as place:
         server = Server(Path(place))
+        server.api = server.api.replace("/v1", "/v2")
         try:
             for name in FOLDERS:
                 server.run("sources", "add", str(folder / name))
