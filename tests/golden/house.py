@@ -19,6 +19,8 @@ import httpx2
 from attrs import frozen
 
 from svc_core import COLLECTIONS
+from svc_core.operation.context import Context
+from svc_core.operation.ports import Collection
 from svc_http.outside.facilitators.x402 import payment_provider
 from svc_http.outside.fetch.model import FetchedDocument
 from svc_http.run.demo.seed import seed_demo
@@ -151,6 +153,17 @@ class House:
         if bearer:
             headers = {"Authorization": f"Bearer {bearer}", **headers}
         return self._runner.run(self._client.request(method, target, headers=headers, **rest))
+
+    def rows(self, collection: Collection[Any]) -> list[Any]:
+        """All rows of a collection."""
+
+        async def scan(ctx: Context) -> list[Any]:
+            page = await ctx.tx.documents.scan(collection, limit=1_000)
+            assert page.end is None
+            return [collection.decode(row.raw) for row in page.rows]
+
+        rows: list[Any] = self._runner.run(self.service.runtime.service.system(scan))
+        return rows
 
     @staticmethod
     def steady(text: str) -> str:
