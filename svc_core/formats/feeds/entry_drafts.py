@@ -38,6 +38,9 @@ EMPTY = "noTitleTextOrLink"
 DUPLICATE = "duplicateInDocument"
 NOT_AN_OBJECT = "notAnObject"
 
+APART = "\ufdd0"
+"""A noncharacter that keeps two characters from being taken for the bytes of another one."""
+
 _KEY_CHARS_MAX = 512
 _SAMPLE_CHARS_MAX = 200
 
@@ -113,9 +116,9 @@ Fields: TypeAlias = Mapping[str, Any]
 
 
 def string(fields: Fields, name: str) -> str:
-    """A member that is a text; empty where it is missing or has another type."""
+    """A member that is a text, without `APART`; empty where it is missing or has another type."""
     value = fields.get(name)
-    return value if isinstance(value, str) else ""
+    return value.replace(APART, "") if isinstance(value, str) else ""
 
 
 def _sample(text: str) -> str:

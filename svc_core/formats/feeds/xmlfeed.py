@@ -16,6 +16,7 @@ from attrs import evolve, frozen
 
 from svc_core.formats.feeds.census import Census, check_root, entity_bomb, html_page, too_many_items
 from svc_core.formats.feeds.entry_drafts import (
+    APART,
     PLAIN,
     Channel,
     EntryDraft,
@@ -57,6 +58,13 @@ _MEDIA = (
     rb"<media:group(?=[\s>])(?:[^<]++|<(?!media:group[\s>]))*?</media:group\s*>",
 )
 """A text of Media RSS, a content that holds some, a group of contents."""
+
+# feedparser takes "É®" for the UTF-8 of another letter, wherever all of a text can be such bytes.
+_BYTE_PAIR = re.compile(
+    rb"(\xc3[\x82-\xb4]|&#(?:x[c-e][0-9a-f]|xf[0-4]|19[4-9]|2[0-3]\d|24[0-4]);)"
+    rb"(?=\xc2[\x80-\xbf]|&#(?:x[89ab][0-9a-f]|12[89]|1[3-8]\d|19[01]);)",
+    re.IGNORECASE,
+)
 
 # feedparser ends an address after four letters of its top-level domain; the rest of a longer one
 # ("ann@desk.example (Ann)") is left in the name.
@@ -155,7 +163,7 @@ def _by_feedparser(document: bytes) -> _Reading:
     headers = {"content-type": "application/xml; charset=utf-8"}
     try:
         answer = feedparser.parse(
-            io.BytesIO(_with_media_names(document)),
+            io.BytesIO(_BYTE_PAIR.sub(rb"\1" + APART.encode(), _with_media_names(document))),
             response_headers=headers,
             sanitize_html=False,
             resolve_relative_uris=False,

@@ -54,13 +54,22 @@ _UNPRINTABLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
 _LINE_ENDS = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]+")
-_BYTES = {
-    ord(bytes((code,)).decode("cp1252", "ignore") or chr(code)): code for code in range(0x80, 0x100)
+_CP1252 = {
+    ord(char): code
+    for code in range(0x80, 0xA0)
+    if (char := bytes((code,)).decode("cp1252", "ignore"))
 }
-_TRAIL = f"[{''.join(map(chr, (char for char, code in _BYTES.items() if code < 0xC0)))}]"
-_MOJIBAKE = re.compile(f"[\u00c2-\u00c5]{_TRAIL}|\u00e2{_TRAIL}{{2}}")
-"""Mojibake: UTF-8 of Latin letters and punctuation that was read as Windows-1252."""
-_ASCII = re.compile("[\x00-\x7f]+")
+_FOLLOWERS = "\xa8\xa9\xaa\xae\xb0\xb2-\xb4\xb7\xb9-\xbb…†‡‰’”•™›"
+"""What may stand right behind a letter: ends of quotations, marks, references to notes."""
+_JOINERS = "\xa0‘“–—"  # and what may, and have a word behind it
+_ODD = "[\x80-\x9f\xa1-\xa7\xab-\xad\xaf\xb1\xb5\xb6\xb8\xbc-\xbf€‚ƒ„ˆŠ‹ŒŽ˜šœžŸ]"
+_TRAIL = f"(?:{_ODD}|[{_FOLLOWERS}{_JOINERS}])"
+_TWICE = re.compile(
+    f"[\xc2-\xf4](?:{_TRAIL}{{0,2}}{_ODD}|(?<=[\xc2-\xde])[{_FOLLOWERS}](?<!’)(?=[a-z])|"
+    f"(?:(?<![^\\W\\d].)(?<=[ÂÃ])|(?<=[a-z][\xc2-\xde])|(?<=[{_FOLLOWERS}].)){_TRAIL})",
+    re.DOTALL,
+)
+"""A letter of Windows-1252 and what no writing has behind it there: UTF-8 that was read as that."""
 _KEPT_SHARE_MIN = 0.8  # of a clipped text: rather split a word than lose a fifth
 
 
@@ -115,16 +124,17 @@ def literal(text: str) -> str:
 
 
 def repair_encoding(text: str) -> str:
-    """Repairs text that its publisher encoded twice ("Ã©" for "é"), where that is certain.
+    """Repairs text that was encoded as UTF-8 twice ("cafÃ©" for "café"), where that is certain.
 
-    It is certain where most of the characters beyond ASCII belong to such sequences.
+    It is certain where all of it is UTF-8 read as Windows-1252 or Latin-1, and some of it nothing
+    else: "NESTLÉ®" may be written so, and has the bytes of a letter.
     """
-    if text.isascii():
+    if text.isascii() or _TWICE.search(text) is None:
         return text
-    sequences = _MOJIBAKE.findall(text)
-    if not sequences or sum(map(len, sequences)) * 2 <= len(_ASCII.sub("", text)):
+    try:
+        return text.translate(_CP1252).encode("latin-1").decode()
+    except UnicodeError:
         return text
-    return _MOJIBAKE.sub(lambda match: bytes(_BYTES[ord(char)] for char in match[0]).decode(), text)
 
 
 def clip(text: str, chars_max: int) -> str:

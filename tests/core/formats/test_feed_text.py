@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_core.formats.feeds.feed_document import parse_feed
 from svc_core.formats.reading.dates import common_zone, in_utc, parse_date
 from svc_core.formats.reading.links import absolute_url, canonical_url, permalink, same_site
 from svc_core.formats.reading.markup_text import (
@@ -108,8 +109,51 @@ def test_a_reference_to_no_character_is_dropped_however_long_it_is(read, digits)
     assert read(f"Port &#{'9' * digits};closed &amp; empty") == "Port closed & empty"
 
 
-@given(st.text(st.characters(min_codepoint=0xE0, max_codepoint=0x17F) | st.sampled_from("ab’“")))
-def test_what_was_encoded_twice_is_read_as_it_was_meant(text: str) -> None:
+def encoded_twice(text: str, encoding: str) -> str:
     bytes_ = (bytes((byte,)) for byte in text.encode())
-    twice = "".join(byte.decode("cp1252", "ignore") or byte.decode("latin-1") for byte in bytes_)
-    assert repair_encoding(twice) == text
+    return "".join(byte.decode(encoding, "ignore") or byte.decode("latin-1") for byte in bytes_)
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1"])
+@given(
+    st.text(
+        st.characters(min_codepoint=0xE0, max_codepoint=0x17F)
+        | st.characters(min_codepoint=0x410, max_codepoint=0x44F)
+        | st.sampled_from("ab’“")
+    )
+)
+def test_a_word_that_was_encoded_twice_is_read_as_it_was_meant(encoding: str, end: str) -> None:
+    assert repair_encoding(encoded_twice(f"a{end}", encoding)) == f"a{end}"
+
+
+@pytest.mark.parametrize(
+    "text", ["à", "film à voir", "20 °C", "20°C", "£5", "– é", "付", "😀", "été"]
+)
+def test_a_letter_alone_that_was_encoded_twice_is_too(text: str) -> None:
+    assert repair_encoding(encoded_twice(text, "cp1252")) == text
+
+
+LATIN = st.characters(categories=["Ll"], max_codepoint=0xFF).filter(lambda char: char not in "µÿ")
+WORDS = (  # no language has these two alone
+    st.text(LATIN, min_size=1, max_size=5)
+    .filter(lambda word: word not in {"â", "ã"})
+    .flatmap(lambda word: st.sampled_from([word, word.title(), word.upper()]))
+)
+
+
+@given(st.lists(WORDS, max_size=4), st.data())
+def test_what_may_have_been_written_so_is_left_as_it_came(
+    words: list[str], data: st.DataObject
+) -> None:
+    """Words in one case, with what may stand behind a letter, as in "NESTLÉ®" or "CAFÉ–BAR"."""
+    ends = st.sampled_from(["\xa0» ", "» ", "® ", "™, ", "… ", "” ", "’ ", "¹ ", "–", "—", " "])
+    text = "".join(word + data.draw(ends) for word in words)
+    assert repair_encoding(text) == text
+
+
+@pytest.mark.parametrize("text", ["NESTLÉ®", "surdoué\xa0»", "AMANHÃ… E", "CAFÉ–BAR", "„Ä“", "É»"])
+def test_a_feed_keeps_what_has_the_bytes_of_another_letter(text: str) -> None:
+    references = "".join(char if char.isascii() else f"&#{ord(char)};" for char in text)
+    for title in (text, references):
+        feed = f"<rss version='2.0'><channel><item><title>{title}</title></item></channel></rss>"
+        assert [item.title for item in parse_feed(feed.encode()).items] == [fold_space(text)]

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from svc_core.formats.feeds.feed_document import parse_feed
 from svc_core.formats.feeds.model import FeedItem, FeedLimits
 from svc_core.formats.model import DocumentRefused, MissingExtra
+from svc_core.formats.reading.markup_text import repair_encoding
 
 RSS = '<rss version="2.0" {}><channel><title>Desk</title><link>https://desk.example/</link>{}'
 ATOM = '<feed xmlns="http://www.w3.org/2005/Atom" {}><title>Desk</title>{}</feed>'
@@ -122,8 +123,9 @@ def test_a_long_text_is_its_own_summary_within_the_limits() -> None:
 # --- JSON --------------------------------------------------------------------------------------
 
 
-# Without what begins markup, an entity or a letter that was encoded twice: those are mended.
-_TEXT = st.text(st.characters(exclude_categories=["C"], exclude_characters="<&ÂÃÄÅâ"), max_size=40)
+_TEXT = st.text(st.characters(exclude_categories=["C"]), max_size=40).filter(
+    lambda text: repair_encoding(text) == text
+)
 
 
 @given(st.lists(st.tuples(_TEXT, _TEXT, st.datetimes(datetime(1980, 1, 1)))))
@@ -141,8 +143,10 @@ def test_a_json_feed_comes_back_as_it_was_written(rows: list[tuple[str, str, dat
     assert not read
 
 
-# Beyond Latin-1: feedparser decodes once more what could be UTF-8 that was read as Latin-1.
-_FOREIGN = st.text(st.characters(min_codepoint=0x100, exclude_categories=["C", "Z"]), min_size=1)
+# RSS says of no title whether it is HTML; that is all in which the two differ.
+_FOREIGN = st.text(
+    st.characters(exclude_categories=["C", "Z"], exclude_characters="<&"), min_size=1
+)
 
 
 @given(st.lists(_FOREIGN, max_size=5))
