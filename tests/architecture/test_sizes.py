@@ -24,7 +24,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.changes": 226,
     "svc_core.contract": 511,
     "svc_core.data": 7,
-    "svc_core.formats": 5310,
+    "svc_core.formats": 5324,
     "svc_core.intel.countries": 145,
     "svc_core.intel.economy": 712,
     "svc_core.intel.entities": 1332,
