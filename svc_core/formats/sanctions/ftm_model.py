@@ -45,6 +45,9 @@ SHARED: Mapping[str, str] = {
 }  # fmt: skip
 """Schemas that describe another entity, with the property that names it."""
 
+PARTS = frozenset({"Sanction", "Passport", "Identification"})
+"""Those of them that name the party which they describe."""
+
 _SCHEMES = {
     "leiCode": "lei", "cikCode": "cik", "isinCode": "isin", "wikidataId": "wikidata",
     "unscId": "un-ref", "swiftBic": "bic", "website": "domain",
@@ -114,19 +117,23 @@ class CollectionIndex:
     names: dict[str, list[tuple[str, object]]] = field(factory=lambda: defaultdict(list))
     attachments: dict[str, list[Thing]] = field(factory=lambda: defaultdict(list))
     schemas: set[str] = field(factory=set)
-    latest: dict[str, str] = field(factory=dict)
-    """The latest `last_seen` and `last_change` of all entities."""
+    seen: set[str] = field(factory=set)
+    """When entities were last seen."""
 
     def note(self, thing: Thing) -> None:
         """Index what an entity states about itself and about others."""
         self.schemas.add(thing.schema)
-        for name in ("last_seen", "last_change"):
-            self.latest[name] = max(self.latest.get(name, ""), str(thing.source.get(name) or ""))
+        self.seen.add(str(thing.source.get("last_seen") or ""))
         if thing.schema in TYPES:
             self.names[thing.id] += _names(thing)
         elif thing.schema in SHARED:
             for party in thing.values(SHARED[thing.schema]) or [thing.id]:
                 self.attachments[party].append(thing)
+
+    @property
+    def latest_seen(self) -> str:
+        """When an entity was last seen; empty where that is untold."""
+        return max(self.seen, default="")
 
     def keys(self, id_: str) -> list[str]:
         """The keys of an entity, the strongest first; it need not be in the collection."""

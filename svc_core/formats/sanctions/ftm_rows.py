@@ -24,6 +24,7 @@ from svc_core.formats.sanctions.ftm_model import CollectionIndex, Entity, Thing,
 
 _PERCENTAGE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?%?")
 _COUNTRIES = ("jurisdiction", "mainCountry", "nationality", "citizenship", "country", "flag")
+_PART = "ftm-part"  # which names no entity, but joins what is said of one
 _AMOUNTS = {"amountEur": "EUR", "amountUsd": "USD"}
 
 
@@ -49,10 +50,30 @@ def withdrawals(entity: Entity) -> Iterator[Record]:
         RecordRefused: the entity has no id.
     """
     (*_, thing) = things(entity)
-    key, kind = f"ftm:{thing.id}", entity.get("schema")
-    for resource, schemas in (("entity", ftm.TYPES), ("relation", ftm.EDGES)):
+    kind = entity.get("schema")
+    for resource, scheme, schemas in (
+        ("entity", "ftm", ftm.TYPES),
+        ("relation", "ftm", ftm.EDGES),
+        ("entity", _PART, ftm.PARTS),
+    ):
         if kind is None or kind in schemas:
+            key = f"{scheme}:{thing.id}"
             yield Record(resource, key, {}, record_id=thing.id, is_withdrawn=True)
+
+
+def part_record(thing: Thing) -> Record:
+    """What a listing or a paper says of its party, under its own id.
+
+    Raises:
+        RecordRefused: it names no party.
+    """
+    party = require(thing.first(ftm.SHARED[thing.schema]), "a party")
+    index = CollectionIndex()
+    index.note(thing)
+    papers = list(index.identifiers(Thing(party, "", {}, {})))
+    members = {"sanctions": index.listings(party), "identifiers": papers or None}
+    key = f"{_PART}:{thing.id}"
+    return Record("entity", key, members, other_keys=(f"ftm:{party}",), **_provenance(thing))
 
 
 def _party(index: CollectionIndex, thing: Thing) -> Record:
@@ -103,11 +124,14 @@ def _relations(around: CollectionIndex, thing: Thing) -> Iterator[Record]:
         },
         "evidence": evidence_links(thing.values("sourceUrl")),
     }
+    names: tuple[str, ...] = (f"ftm:{thing.id}",)
     for ends in product(sources, targets):
         keys = [around.keys(end)[0] for end in ends]
         record = relation_record(kind, keys, members, is_directed=is_directed, **_provenance(thing))
         # Several payments between the same two parties are several rows.
-        yield evolve(record, key=f"{record.key}|{thing.id}") if kind == "paid" else record
+        key = f"{record.key}|{thing.id}" if kind == "paid" else record.key
+        yield evolve(record, key=key, other_keys=names)
+        names = ()  # of the rows of one relation only the first has its id
 
 
 def _provenance(thing: Thing) -> dict[str, Any]:

@@ -60,6 +60,7 @@ from datetime import datetime
 from attrs import frozen
 
 from svc_core.intel.folding.contributions import Contribution
+from svc_core.intel.folding.deltas import with_changes
 from svc_core.intel.folding.kind import RowKind
 from svc_core.intel.folding.union import NameSets, shared_names
 
@@ -79,6 +80,8 @@ def group_claims(
     kind: RowKind, claims: Sequence[Contribution], common: Set[str], limit: int
 ) -> Grouping:
     """The rows that contributions make; names in `common`, or of over `limit` rows, join none."""
+    originals = {claim.id: claim for claim in claims}
+    claims = with_changes(claims)
     muted_names = common | shared_names(other_names(claims), limit)
     groups, refusals = NameSets(), defaultdict[str, set[str]](set)
     by_weight = sorted((c for c in claims if not c.pair), key=lambda c: _weight(kind, c))
@@ -98,7 +101,8 @@ def group_claims(
         row_names.setdefault(groups.leader(claim.names[0]), claim.names[0])
     merges = [claim for claim in pairs if claim.pair == "merge"]
     _join_merges(groups, row_names, refusals, merges, distinct)
-    return Grouping(_rows(groups, row_names, claims, limit), refusals)
+    rows = _rows(groups, row_names, claims, limit)
+    return Grouping({row: [originals[c.id] for c in part] for row, part in rows.items()}, refusals)
 
 
 def _join_merges(

@@ -7,7 +7,8 @@ Rule 2: lists that several sources add to are united, each item once; the kind n
         which items are told apart.
 Rule 3: `sources` lists the contributions themselves, in the order of their ids.
 Rule 4: a withdrawn contribution says nothing. Nor does one under an old key, once the same source
-        has later stated another key together with the old one.
+        has later stated another key together with the old one. What a delta changed counts as
+        changed, in whichever source it was said (`deltas`).
 """
 
 # Why a row is folded, and not updated
@@ -61,6 +62,7 @@ from attrs import field, frozen
 
 from svc_core.base.instants import render as render_instant
 from svc_core.intel.folding.contributions import Contribution
+from svc_core.intel.folding.deltas import with_changes
 
 
 @frozen
@@ -110,6 +112,7 @@ def live_contributions(contributions: Sequence[Contribution]) -> list[Contributi
     """The contributions that say something (Rule 4)."""
     if len(contributions) == 1:
         return [] if contributions[0].gone else list(contributions)
+    contributions = with_changes(contributions)
     alias_times = _alias_times(contributions)
     return [
         claim

@@ -16,6 +16,7 @@ from svc_core import wire
 from svc_core.formats.model import Metadata, Record
 from svc_core.formats.reading.format import Format
 from svc_core.formats.reading.values import rfc3339
+from svc_core.formats.table import FORMATS
 from svc_core.formats.table import Document as ReadDocument
 from svc_core.intel.folding import writing
 from svc_core.intel.folding.contributions import (
@@ -153,7 +154,9 @@ def _is_late(before: Contribution | None, claim: Contribution) -> bool:
 def _claim_after(before: Contribution | None, claim: Contribution) -> Contribution | None:
     """The contribution to store after a reading; None where nothing changes (Rules 1 and 2)."""
     if before is None:
-        return None if claim.gone and claim.stamp is None else claim
+        # What a delta takes back may be what another source said (`deltas`).
+        is_for_others = FORMATS[claim.format].kind == "delta"
+        return None if claim.gone and claim.stamp is None and not is_for_others else claim
     if before.stamp is not None and claim.stamp is not None:
         since = min(filter(None, (before.since, claim.since)), default=None)
         if claim.stamp < before.stamp:
