@@ -11,12 +11,13 @@ Rule 3: a row matches a question when it holds more than half of the question's 
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Annotated, Generic, TypeVar
 
 from attrs import field, frozen
 
 from svc_core.base.unset import Maybe
-from svc_core.search.row_names import RowNames, name_tokens, name_weights
+from svc_core.search.row_names import PROMINENCE_MAX, RowNames, name_tokens, name_weights
 from svc_core.text.language import guess
 from svc_core.text.query import SYNONYM_FACTOR, Query, without_exclusions
 from svc_core.text.words import (
@@ -77,13 +78,28 @@ class WeightedQuery:
     weights: Mapping[str, int]
     is_common: bool = False
 
-    @property
+    @cached_property
     def store_tokens(self) -> dict[str, int]:
-        """The weights that the store searches by: of each token, of it in a heading, of names."""
-        if not self.query.is_headed:
-            return dict(self.weights)
-        headings = {_HEADING + token: n for token, n in self.weights.items()}
+        """The weights that the store searches by: of each token, of it in a heading, of names.
+
+        Of rows whose headings hold the same words the more prominent comes first.
+        """
+        headings = {
+            heading: self.weights[token] + int(heading[1:2] if self.query.names else 0)
+            for heading, token in self.headings.items()
+        }
         return {**self.query.names, **self.weights, **headings}
+
+    @cached_property
+    def headings(self) -> dict[str, str]:
+        """The tokens of a heading that has a word of the question, each with that word."""
+        levels = range(PROMINENCE_MAX + 1) if self.query.names else [""]
+        return {
+            f"{_HEADING}{level}{token}": token
+            for token in self.weights
+            for level in levels
+            if self.query.is_headed
+        }
 
     @property
     def threshold(self) -> float:
@@ -195,8 +211,9 @@ class FieldIndex(Generic[T]):
         if not self._has_phrases(row, question.query):
             return None
         weights: dict[str, int] = {}
+        headings = question.headings
         for token, weight in words.items():
-            bare = token.removeprefix(_HEADING)
+            bare = headings.get(token, token)
             weights[bare] = weights.get(bare, 0) + weight
         ranking = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
         return Match(
@@ -226,10 +243,12 @@ class FieldIndex(Generic[T]):
             for name, texts in self.fields(row).items()
         }
         for heading in list(fields)[:1]:
-            fields[heading] += [_HEADING + token for token in fields[heading]]
-            if self.names is not None:
-                names = name_tokens(self.names(row), heading, self.bare)
-                fields |= {name: [*fields.get(name, ()), *names[name]] for name in names}
+            names = None if self.names is None else self.names(row)
+            level = names.prominence if names else ""
+            fields[heading] += [f"{_HEADING}{level}{token}" for token in fields[heading]]
+            if names:
+                named = name_tokens(names, heading, self.bare)
+                fields |= {name: [*fields.get(name, ()), *named[name]] for name in named}
         return fields
 
     def _tokens(self, text: str) -> list[str]:

@@ -132,6 +132,18 @@ def test_what_a_question_excludes_is_no_part_of_the_name() -> None:
     assert [row.name for row in ranking("harbour -cafe", rows)] == ["Harbour", "Old Harbour"]
 
 
+def test_of_rows_that_hold_the_same_words_the_more_prominent_is_first() -> None:
+    words = ["xenon", "yacht", "zebra", "wharf"]
+    rows = [RowNames(f"A {word} Apple Isle", prominence=at) for at, word in enumerate(words)]
+    assert [row.prominence for row in ranking("apple isle", rows)] == [3, 2, 1, 0]
+    assert [row.prominence for row in ranking("isle apple -yacht", rows)] == [3, 2, 0]
+    host = RowNames("www.apple-isle-update.example", prominence=0)
+    assert ranking("apple update", [host, RowNames("Great Apple Update")])[-1] == host
+    match = INDEX.match(rows[3], weighed(INDEX, "apple isle"))
+    assert match is not None
+    assert {term.term for term in match.terms} == {"apple", "isle"}
+
+
 # -- laws --------------------------------------------------------------------------------------
 
 
