@@ -45,7 +45,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.payments": 1341,
     "svc_core.projects": 109,
     "svc_core.reports": 3015,
-    "svc_core.search": 795,
+    "svc_core.search": 808,
     "svc_core.testing": 3311,
     "svc_core.text": 2642,
     "svc_core.webhooks": 563,
