@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from svc_core import data
+from svc_core.base.characters import HTML_ELEMENTS
 from svc_core.text.tables import alternation
 
 _SENTENCE_LENGTH_MAX = 600  # a stored text is at most 600 characters long (Spec: News item)
@@ -52,7 +53,9 @@ _BOILERPLATE = re.compile(
     rf"(?:{'|'.join(_phrases('boilerplate'))}|[\[<].{{0,80}}[\]>]$)", re.IGNORECASE
 )
 _CAPTION = re.compile("|".join(_phrases("caption")), re.IGNORECASE)
-_MARKUP = re.compile(r"<!--(?:(?!<!--).)*?-->|</?[a-zA-Z][^<>]{0,200}>")
+_MARKUP = re.compile(
+    rf"<!--(?:(?!<!--).)*?-->|</?(?:{HTML_ELEMENTS})(?=[\s/>])[^<>]{{0,200}}>", re.IGNORECASE
+)
 _TAIL = re.compile(
     r"\s*(?:\[\s*(?:…|\.\.\.|&hellip;|\?|link|\d+ comments?)\s*\]|\(more…?\)"
     r"|(?:read more|continue reading|lire la suite|weiterlesen|leer más)\W*)\s*$",

@@ -23,7 +23,13 @@ from svc_core.formats.cyber.cvss import base_score
 from svc_core.formats.reading.dates import in_utc, parse_date
 from svc_core.formats.reading.languages import language_tag
 from svc_core.formats.reading.links import absolute_url, canonical_url
-from svc_core.formats.reading.markup_text import fold_lines, literal, plain_text, repair_encoding
+from svc_core.formats.reading.markup_text import (
+    fold_lines,
+    literal,
+    markdown_text,
+    plain_text,
+    repair_encoding,
+)
 from svc_core.intel.linking.name_forms import normal_name
 from svc_core.intel.linking.references import text_references, vendor_references
 from svc_core.reports import render
@@ -107,6 +113,7 @@ READERS: dict[str, Callable[..., Any]] = {
     "likeness_of_words": lambda left, right: terms(left) == terms(right) != [],
     "links": canonical_url,
     "literals": literal,
+    "markdown": lambda text: fold_lines(markdown_text(text)),
     "markup": lambda text: fold_lines(plain_text(text)),
     "mentions": lambda text: text_references(text, date(2024, 6, 1)),
     "names": _names,

@@ -13,7 +13,7 @@ Rule 3: no control character and no lone surrogate leaves this module.
 
 import re
 
-from svc_core.base.characters import decode_references
+from svc_core.base.characters import HTML_ELEMENTS, decode_references
 
 _INVISIBLE = re.compile(
     r"<(script|style|template|iframe|svg|head|noembed|noframes)(?=[\s/>]).*?(?:</\1\s*>|\Z)",
@@ -31,9 +31,7 @@ _BLOCK_TAG = re.compile(
 )
 _TAG = re.compile(r"</?[A-Za-z]" + _REST_OF_TAG)
 _LOOKS_LIKE_HTML = re.compile(
-    r"</(?:a|abbr|b|big|blockquote|center|cite|code|div|dl|em|figure|font|h[1-6]|i|li|ol|p|pre|q|"
-    r"s|small|span|strike|strong|sub|sup|table|td|tr|tt|u|ul)\s*>|<(?:br|hr|img)(?=[\s/>])[^<>]*>",
-    re.IGNORECASE,
+    rf"</(?:{HTML_ELEMENTS})\s*>|<(?:br|hr|img)(?=[\s/>])[^<>]*>", re.IGNORECASE
 )
 _MARKDOWN = re.compile(
     r"(?=[\\`<!\[*_#])(?:"  # most characters are of none of what follows
@@ -41,7 +39,7 @@ _MARKDOWN = re.compile(
     r"|(?P<ticks>`{1,3})(?!`)(?P<code>.{1,500}?)(?<!`)(?P=ticks)(?!`)"
     r"|<code>(?P<html>.{0,500}?)</code>"
     r"|<(?P<address>[a-z][a-z+.-]{1,31}:[^\s<>]{1,2000})>"
-    r"|</?[a-z][a-z0-9-]{0,31}(?:\s[^<>]{0,2000})?/?>|<!--.{0,500}?-->"
+    rf"|</?(?:{HTML_ELEMENTS})(?:\s[^<>]{{0,2000}})?/?>|<!--.{{0,500}}?-->"
     r"|!?\[(?P<label>(?:[^\[\]\\]|\\.|\[[^\[\]]{0,200}\]){0,1000})\]"
     r"\([^()\s]{0,2000}(?:\([^()\s]{0,200}\)[^()\s]{0,2000})?(?:\s+\"[^\"]{0,500}\")?\)"
     r"|(?<![\w*])(?P<mark>\*{1,3}|(?<!_)_{1,3})(?=[^\s*_])"
