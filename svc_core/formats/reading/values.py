@@ -75,8 +75,10 @@ def _sample(item: T, name: Callable[[T], Any]) -> str:
 
 def text_member(value: object, chars_max: int = TEXT_CHARS) -> str | None:
     """Plain text on one line, with its `<`, `&` and `*` as written; None for no text."""
-    line = "" if value is None else fold_space(repair_encoding(str(value)))
-    return clip(line, chars_max) or None
+    if value is None:
+        return None
+    raw = str(value)
+    return clip(fold_space(raw if raw.isascii() else repair_encoding(raw)), chars_max) or None
 
 
 def html_member(value: object, chars_max: int = TEXT_CHARS) -> str | None:
