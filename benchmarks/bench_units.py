@@ -36,6 +36,7 @@ from svc_core.reports.composition import compose, gather_material
 from svc_core.reports.model import FACETS, REPORTS
 from svc_core.reports.profiles.model import ProfileInput
 from svc_core.reports.profiles.operations import CreateProfile, create_profile
+from svc_core.reports.report_runs import make_report
 from svc_core.webhooks import delivery_queue as delivering
 from svc_http import system
 from svc_http.outside.fetch.webhook_poster import Poster
@@ -46,7 +47,6 @@ from svc_http.service.secret import with_secret
 from svc_http.service.workers import schedules
 from svc_http.service.workers import source_pulls as intake
 from svc_http.service.workers.deliveries import DeliveryRounds, purge_deliveries
-from svc_http.service.workers.report_runs import make_report
 from svc_http.service.workers.retention import remove_orphan_reports
 from svc_http.service.workers.secrets import renew_secrets
 from svc_http.settings import Settings

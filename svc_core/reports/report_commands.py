@@ -4,7 +4,6 @@ The modules that compose and speak reports are imported on first use.
 """
 
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Annotated, Any, Protocol
 
 from attrs import frozen
@@ -121,8 +120,7 @@ async def generate_report(ctx: WorkContext, request: GenerateReport) -> Single[M
             period that ends before it begins.
     """
     from svc_core.reports import composition as making  # noqa: PLC0415 - see above
-    from svc_core.reports.rewrites import rewrite_report  # noqa: PLC0415 - see above
-    from svc_core.reports.semantic_material import with_likeness  # noqa: PLC0415 - see above
+    from svc_core.reports.report_runs import compose_report  # noqa: PLC0415 - see above
 
     if request.start is not None and request.start >= (request.end or ctx.now):
         raise Problem(problem.VALIDATION_FAILED, "/start: must be before the end")
@@ -132,12 +130,7 @@ async def generate_report(ctx: WorkContext, request: GenerateReport) -> Single[M
     work, tenant = ctx.work, ctx.actor.tenant
     if await work.read(tenant, lambda unit: unit.find(FOLLOWS, request.profile_id)):
         raise problem.foreign_resource()
-    material = await work.read(
-        tenant, lambda unit: making.gather_material(unit, request.profile_id, window)
-    )
-    material = await with_likeness(work, ctx.host, material)
-    report = await work.aside(partial(making.compose, material, ctx.now))
-    report = await rewrite_report(ctx.host, material, report)
+    report = await compose_report(work, tenant, request.profile_id, window)
     row, is_new = await work.write(tenant, lambda unit: making.store_report(unit, report))
     members: Any = wire.to_json(row)
     return Single(wire.to_bytes({**members, "isNew": is_new}))

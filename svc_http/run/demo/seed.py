@@ -24,13 +24,13 @@ from svc_core.reports import publications
 from svc_core.reports.profiles import operations
 from svc_core.reports.profiles.model import PROFILES as STORED
 from svc_core.reports.profiles.model import SUBSCRIPTIONS, ProfileInput
+from svc_core.reports.report_runs import make_report
 from svc_core.search.vector_likeness import Embedder
 from svc_http.outside.fetch.document_fetcher import Fetcher
 from svc_http.run.demo.demo_feeds import DemoDocument, data_documents, demo_documents
 from svc_http.run.demo.demo_profiles import PROFILES, PUBLIC
 from svc_http.run.demo.subject import DemoSubject, append_demo_subject
 from svc_http.service.service_units import Service
-from svc_http.service.workers.report_runs import make_report
 from svc_http.service.workers.source_pulls import add_source, pull_all
 
 WORKSPACE = "demo"

@@ -21,9 +21,9 @@ from svc_core.reports.composition import SETTLING, Window, postpone, settle_run
 from svc_core.reports.model import ReportRow
 from svc_core.reports.profiles.model import DUE, Due
 from svc_core.reports.profiles.operations import pass_over, report_end
+from svc_core.reports.report_runs import compose_report
 from svc_http import system
 from svc_http.service.service_units import Service
-from svc_http.service.workers.report_runs import compose_report
 
 ROUND_SECONDS = 5.0
 """How often due profiles are searched."""

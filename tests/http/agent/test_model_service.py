@@ -12,11 +12,11 @@ from svc_core.agent.rule_backend import RuleBackend
 from svc_core.reports.model import FACETS
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import ProfileInput
+from svc_core.reports.report_runs import make_report
 from svc_core.reports.rewrites import Writer
 from svc_core.text.wording import frame
 from svc_http.outside.fetch.document_fetcher import Fetcher
 from svc_http.run import hosting
-from svc_http.service.workers.report_runs import make_report
 from svc_http.service.workers.source_pulls import add_source, pull
 from svc_http.settings import Settings
 from tests.upstream import upstream, words

@@ -61,6 +61,7 @@ from svc_core.reports import speech_tasks as speaking
 from svc_core.reports.audio import Recording
 from svc_core.reports.profiles.model import ProfileInput
 from svc_core.reports.profiles.operations import CreateProfile, create_profile
+from svc_core.reports.report_runs import make_report
 from svc_core.webhooks import delivery_queue as delivering
 from svc_core.webhooks.operations import WebhookRequest, delete_webhook
 from svc_core.webhooks.rules import attempt_outcome
@@ -70,7 +71,6 @@ from svc_http.run.demo.demo_feeds import data_documents
 from svc_http.service.runtime import application as service_app
 from svc_http.service.runtime.runtime_state import Providers, Runtime
 from svc_http.service.service_units import Service as Hands
-from svc_http.service.workers.report_runs import make_report
 from svc_http.settings import Settings
 from tests import events
 from tests.backends import BACKEND, NAMES, store_of

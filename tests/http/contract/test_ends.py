@@ -16,7 +16,8 @@ from svc_core.agent.credits import CREDITS, ChatCredits
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.operation.inputs import inputs_of
-from svc_http.service.workers.report_runs import make_report
+from svc_core.reports.composition import Window
+from svc_core.reports.report_runs import make_report
 from tests.backends import NAMES
 
 FEEDS = "/api/v1/news/feeds"
@@ -299,7 +300,7 @@ def test_reports_come_twenty_to_a_page_by_themselves(world):
     tenant, profile = world.tenants["a"], world.rows["a"]["prf"][-1]
     for days in range(21):
         end = world.clock() - timedelta(days=days)
-        world.run(make_report(world.hands, tenant, profile, end=end))
+        world.run(make_report(world.hands, tenant, profile, Window(end, None, "published")))
     answer = world.get("/api/v1/reports").json()
     assert answer["meta"]["pageCount"] == len(answer["data"]) == 20
     assert answer["links"]["next"] is not None

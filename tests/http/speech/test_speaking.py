@@ -29,6 +29,7 @@ from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import SUBSCRIPTIONS, ProfileInput
 from svc_core.reports.recordings import LEASE, forget_reports, take_lease
 from svc_core.reports.report_commands import Speaker
+from svc_core.reports.report_runs import make_report
 from svc_core.reports.speech_tasks import SpeechTask
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_core.webhooks import delivery_queue as delivering
@@ -50,7 +51,6 @@ from svc_http.service.workers.report_recordings import (
     orphan_file_loop,
     remove_orphan_files,
 )
-from svc_http.service.workers.report_runs import make_report
 from svc_http.settings import SettingsError
 from svc_http.stores import MemoryStorage, SqliteStorage
 from svc_http.stores.media.folder import MediaFiles

@@ -18,13 +18,13 @@ from svc_core.operation.ports import SYSTEM, SharedUnavailable
 from svc_core.reports.model import FACETS
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import ProfileInput
+from svc_core.reports.report_runs import make_report
 from svc_core.search import vector_likeness as embeddings
 from svc_core.search.vector_likeness import Embedder, NotEmbedded, Vector
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.service.commits import Commits
 from svc_http.service.workers import item_vectors, leased_work
 from svc_http.service.workers.item_vectors import VectorWork
-from svc_http.service.workers.report_runs import make_report
 from svc_http.service.workers.source_pulls import add_source
 from svc_http.stores.counters.in_process import in_memory
 from tests.counted import Counted, KilledError

@@ -11,8 +11,8 @@ from svc_core.reports.model import FACETS, REPORTS
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import LEAVING, ProfileInput
 from svc_core.reports.recordings import FORGET_AT_ONCE, forget_reports
+from svc_core.reports.report_runs import make_report
 from svc_http.service.workers import retention as worker
-from svc_http.service.workers.report_runs import make_report
 from svc_http.service.workers.retention import remove_orphan_reports
 from tests.counted import Counted, KilledError
 

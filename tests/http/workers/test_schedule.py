@@ -13,11 +13,12 @@ import pytest
 from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Overloaded, StorageUnavailable
+from svc_core.reports.composition import Window
 from svc_core.reports.model import FACETS, REPORTS, ReportRow
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import DUE, ProfileInput
+from svc_core.reports.report_runs import make_report
 from svc_http.service.workers import schedules as schedule
-from svc_http.service.workers.report_runs import make_report
 from svc_http.service.workers.schedules import SETTLING, run_due, schedule_loop
 from svc_http.service.workers.source_pulls import add_source, pull
 
@@ -257,21 +258,20 @@ async def test_a_report_is_made_by_hand_for_a_named_period(
     await taken_in(any_house, publisher, feed("Cranes stop in the port", "Cranes sold to Malta"))
     now = any_house.clock.now()
     start, end = now - timedelta(minutes=150), now - timedelta(minutes=90)
-    report = await make_report(any_house.service, TENANT, id_, start=start, end=end)
+    window = Window(end, start, "published")
+    report = await make_report(any_house.service, TENANT, id_, window)
     assert (report.period.start, report.period.end) == (start, end)
     assert await titles_of(any_house, report) == ["Cranes sold to Malta"]
-    assert await make_report(any_house.service, TENANT, id_, start=start, end=end) == report
+    assert await make_report(any_house.service, TENANT, id_, window) == report
 
 
-async def test_a_period_open_at_one_end_is_taken(
+async def test_a_period_without_a_beginning_is_taken(
     any_house: Any, publisher: Any, feed: Make
 ) -> None:
     id_ = await profile(any_house)
     await taken_in(any_house, publisher, feed("Cranes stop in the port"))
     now = any_house.clock.now()
-    report = await make_report(any_house.service, TENANT, id_, start=now - timedelta(days=1))
-    assert report.period.end == now
-    until = await make_report(any_house.service, TENANT, id_, end=now)
+    until = await make_report(any_house.service, TENANT, id_, Window(now, None, "published"))
     assert until.counts.sources == 1
 
 

@@ -41,9 +41,9 @@ from svc_core.reports.profiles.model import (
     ProfileInput,
 )
 from svc_core.reports.profiles.operations import subscription_of
+from svc_core.reports.report_runs import make_report
 from svc_core.testing.clock import START
 from svc_http.service.workers import schedules as schedule
-from svc_http.service.workers.report_runs import make_report
 from svc_http.service.workers.schedules import SETTLING, run_due
 from svc_http.stores import MemoryStorage
 from tests.sampling import examples
