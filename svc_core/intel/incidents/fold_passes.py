@@ -255,12 +255,16 @@ class _Scene:
         return [rating for id_ in sorted(cves) for rating in vulnerability_ratings(cves[id_])]
 
     async def _settle(self, name: str, group: Sequence[Member]) -> None:
-        """Store in events the id of the incident that they belong to."""
+        """Store in events the id of the incident that they belong to, and how grave they are."""
         events = (m for m in group if m.is_observed and m.provider != members.PRESS)
-        outdated = [m.id for m in events if m.incident_id != name]
-        for id_, document in (await self.ctx.tx.documents.get_many(OSINT_EVENTS, outdated)).items():
-            event = OSINT_EVENTS.decode(document.raw)
-            event = next_revision(event, self.ctx.now, incident_id=name)
+        outdated = {m.id: m for m in events if m.incident_id != name or m.is_rated_anew}
+        documents = await self.ctx.tx.documents.get_many(OSINT_EVENTS, list(outdated))
+        for id_, document in documents.items():
+            event, rating = OSINT_EVENTS.decode(document.raw), outdated[id_]
+            event = next_revision(
+                event, self.ctx.now, incident_id=name,
+                severity=rating.severity, severity_basis=rating.basis,
+            )  # fmt: skip
             await self.ctx.save(OSINT_EVENTS, id_, event, before=document)
             await mark_events(self.ctx, [event])
 

@@ -45,7 +45,7 @@ class Member:
     to one incident; `weak` marks count only where no news story has the member. `signs` are the
     times that it gives, in their order, none where it is undated; it `is_open` where its provider,
     which closes what is over, has not closed it. `certainty` is the provider's own confidence from
-    0 to 1.
+    0 to 1. It `is_rated_anew` where its row has another severity than the table of today gives.
     """
 
     id: str
@@ -76,6 +76,7 @@ class Member:
     articles: frozenset[str] = frozenset()
     sites: frozenset[str] = frozenset()
     incident_id: str | None = None
+    is_rated_anew: bool = False
 
     @property
     def mentions(self) -> tuple[Participant, ...]:
@@ -150,6 +151,7 @@ def event_member(event: OsintEvent, mentions: Sequence[Contribution] = ()) -> Me
         is_open=event.provider == "eonet" and event.ended_at is None,
         severity=level,
         basis=basis,
+        is_rated_anew=(event.severity, event.severity_basis) != (level, basis),
         certainty=max((c for c in certainties if c is not None), default=None),
         started_at=event.occurred_at,
         precision=event.date_precision,

@@ -2,18 +2,17 @@
 
 Rule 1: what is written waits in `UNGROUPED`, in the same unit of work, until it was looked at. A
         pass that is cut off leaves it there.
-Rule 2: a window of up to `WINDOW_ITEMS_MAX` items is grouped anew as a whole, so that the order in
-        which documents came does not decide who is together. In a larger one the new items are
+Rule 2: a window of up to `WINDOW_ITEMS_MAX` items is grouped anew as a whole, so that neither the
+        order in which documents came nor the day decides who is together: a window is of the dates
+        that items have, and those without one make their own. In a larger one the new items are
         grouped with their neighbours, found through the text index, and the stories of these.
-Rule 3: a story has a name from its second item on, derived from the two that it began with. The
-        name stays with the group that holds most of its items; where two meet, the older stays.
+Rule 3: a story has a name from its second item on, derived from its earliest.
 Rule 4: a pass writes in short units. Each checks that no other pass wrote since this one read, so
         of two at once one begins again.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence, Set
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 import attrs
@@ -25,6 +24,7 @@ from svc_core.intel.news.model import (
     NEWS,
     NEWS_TEXTS,
     STORY_PASSES,
+    UNDATED,
     UNGROUPED_ITEMS,
     NewsItem,
     NewsText,
@@ -35,7 +35,7 @@ from svc_core.intel.news.news_corpus import ITEMS, item_evidence
 from svc_core.intel.signals.detection_queue import mark_items
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
-from svc_core.operation.ports import SYSTEM, StoredRow
+from svc_core.operation.ports import SYSTEM, Slice, StoredRow
 from svc_core.operation.units import Units
 from svc_core.search import corpus
 from svc_core.text.evidence import EvidenceTexts, Reading, reading_of
@@ -82,9 +82,16 @@ class StoryScene:
     def readings(self) -> list[Reading]:
         """Reads the items' words: slow, so the caller runs it beside the event loop."""
         return [
-            reading_of(item_evidence(NEWS.decode(item.raw), NEWS_TEXTS.decode(words.raw)))
+            reading_of(
+                _timeless(item_evidence(NEWS.decode(item.raw), NEWS_TEXTS.decode(words.raw)))
+            )
             for item, words in self.around
         ]
+
+
+def _timeless(evidence: EvidenceTexts) -> EvidenceTexts:
+    """The evidence without the time of reading, which would keep undated items apart."""
+    return attrs.evolve(evidence, retrieved_at=evidence.published_at or UNDATED)
 
 
 def story_changes(items: Sequence[Reading], frequencies: Frequencies) -> dict[str, str | None]:
@@ -99,46 +106,16 @@ def story_changes(items: Sequence[Reading], frequencies: Frequencies) -> dict[st
 
 def story_names(events: Sequence[Sequence[EvidenceTexts]]) -> dict[str, str | None]:
     """The name of each item's story: `inc_...`, or None for an item that is alone."""
-    names_kept = _surviving_names(events)
-    used_names = {item.story for event in events for item in event if item.story is not None}
     names: dict[str, str | None] = {}
-    for index, event in enumerate(events):
-        name = None
-        if len(event) > 1:
-            name = names_kept.get(index) or _new_name(event, used_names)
-            used_names.add(name)
+    for event in events:
+        first = min(event, key=_age)
+        name = ids.derived_id("inc", "story", "", first.id) if len(event) > 1 else None
         names.update((item.id, name) for item in event)
     return names
 
 
-def _surviving_names(events: Sequence[Sequence[EvidenceTexts]]) -> dict[int, str]:
-    """The oldest existing name of each event, by the event's index."""
-    counts: dict[str, Counter[int]] = {}
-    oldest: dict[str, tuple[int, str]] = {}
-    for index, event in enumerate(events):
-        for item in event:
-            if item.story is not None:
-                counts.setdefault(item.story, Counter())[index] += 1
-                oldest[item.story] = min(_age(item), oldest.get(item.story, _age(item)))
-    names: dict[int, str] = {}
-    for name in sorted(counts, key=oldest.__getitem__):
-        places = counts[name]
-        index = min(places, key=lambda place: (-places[place], min(map(_age, events[place]))))
-        names.setdefault(index, name)
-    return names
-
-
-def _new_name(event: Sequence[EvidenceTexts], used_names: Set[str]) -> str:
-    """A new name derived from the story's two oldest items, which no other story has."""
-    first, second = (item.id for item in sorted(event, key=_age)[:2])
-    name = ids.derived_id("inc", "story", first, second)
-    while name in used_names:  # the story that these two began lives on without them
-        name = ids.derived_id("inc", "story", name, first)
-    return name
-
-
-def _age(item: EvidenceTexts) -> tuple[int, str]:
-    return micros(item.retrieved_at), item.id
+def _age(item: EvidenceTexts) -> tuple[datetime, str]:
+    return item.published_at or UNDATED, item.id
 
 
 # -- a pass ------------------------------------------------------------------------------------
@@ -172,20 +149,32 @@ async def _scene(ctx: Context, at_once: int) -> StoryScene | None:
     new = (await documents.scan(UNGROUPED_ITEMS, limit=BULK * at_once)).rows
     if not new:
         return None
-    start, end = new[-1].order - _SPAN, new[0].order + _SPAN
-    limit = max(at_once, min(BULK * at_once, BULK_SHARE * len(new)))
-    window = await documents.scan(NEWS_TEXTS, start=start, end=end, limit=limit)
+    is_dated = new[0].order > micros(UNDATED)
+    new = tuple(row for row in new if (row.order > micros(UNDATED)) == is_dated)
+    window = await _window(ctx, new, at_once)
+    while window.has_more and len(new) > NEW_AT_ONCE:
+        new = new[: max(NEW_AT_ONCE, len(new) // 2)]
+        window = await _window(ctx, new, at_once)
     table = await corpus.term_frequencies(ctx, ITEMS)
-    texts = {row.id: row for row in window.rows}
     if window.has_more:
-        new = new[:NEW_AT_ONCE]
         texts = await _near(ctx, [row.id for row in new], table)
+    else:
+        texts = await documents.get_many(NEWS_TEXTS, [row.id for row in window.rows])
     return StoryScene(
         new=tuple(new),
         around=await _pairs(ctx, texts),
         frequencies=table,
         version=await _version(ctx),
     )
+
+
+async def _window(
+    ctx: Context, new: Sequence[StoredRow[UngroupedItem]], at_once: int
+) -> Slice[NewsItem]:
+    """The items with dates around those of new ones; it has more where it is not whole."""
+    span = (new[-1].order - _SPAN, new[0].order + _SPAN)
+    limit = max(at_once, min(BULK * at_once, BULK_SHARE * len(new)))
+    return await ctx.tx.documents.scan(NEWS, order="dated", ranges={"dated": span}, limit=limit)
 
 
 async def _near(

@@ -30,7 +30,7 @@ from svc_core.intel.news.model import (
     NewsText,
     RecapDue,
     TopicActivity,
-    UngroupedItem,
+    ungrouped_item,
 )
 from svc_core.intel.news.news_corpus import ITEMS
 from svc_core.intel.news.vectors import VECTORS
@@ -156,7 +156,7 @@ async def _write_words(
     words = NewsText(row.after.id, taken_at, row.words.title, row.words.text, row.words.language,
                     row.words.terms).with_terms()  # fmt: skip
     await ctx.save(NEWS_TEXTS, words.id, words)
-    await ctx.save(UNGROUPED_ITEMS, words.id, UngroupedItem(words.id, taken_at))
+    await ctx.save(UNGROUPED_ITEMS, words.id, ungrouped_item(row.after))
     return corpus.TermChange(words.id, old, words.terms)
 
 
@@ -166,7 +166,7 @@ async def _regroup_stories(ctx: Context, items: Sequence[NewsItem]) -> None:
     page = await ctx.tx.documents.scan(NEWS, where={"story": tuple(stories)}, limit=STORY_MAX)
     for row in page.rows:
         item = NEWS.decode(row.raw)
-        await ctx.save(UNGROUPED_ITEMS, item.id, UngroupedItem(item.id, item.retrieved_at))
+        await ctx.save(UNGROUPED_ITEMS, item.id, ungrouped_item(item))
 
 
 async def _note_topics(ctx: Context, arrivals: Sequence[NewsItem]) -> None:

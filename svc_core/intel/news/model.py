@@ -4,7 +4,7 @@ A news item is one published article, post or notice. Its row holds what lists s
 and index terms stand in a row of their own (`NewsText`), so that lists stay small.
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import attrs
@@ -37,6 +37,8 @@ from svc_core.text.evidence import TEXT_MAX, term_lines
 from svc_core.text.topics import TOPICS
 from svc_core.wire.constraints import Example, Ge, Le, MaxLen, Pattern
 
+UNDATED = datetime.min.replace(tzinfo=UTC)
+"""Stands for the date of an item that has none, where items are ordered to be grouped."""
 SUMMARY_MAX = 600  # characters: a paragraph, so that a list of items stays a list
 
 
@@ -179,7 +181,8 @@ SENTIMENT_STEPS = 1_000  # a sentiment is kept as a whole number of thousandths
 
 def mentions(item: NewsItem) -> dict[str, str]:
     """The entities that an item mentions: their references, each with the name in the text."""
-    return text_references(f"{item.title}\n{item.summary}", item.seen_at.date())
+    day = item.dated_at.date() if item.dated_at else None
+    return text_references(f"{item.title}\n{item.summary}", day)
 
 
 TopicName = Annotated[
@@ -238,7 +241,9 @@ NEWS: Collection[NewsItem] = Collection(
     scope="global",
     layout=Layout(is_compressed=True),
     **_ITEM.indexes(
-        ListNews, keys={"article": lambda item: item.story_id and incident_of_article(item.url)}
+        ListNews,
+        keys={"article": lambda item: item.story_id and incident_of_article(item.url)},
+        numbers={"dated": lambda item: micros(item.dated_at or UNDATED)},
     ),
     form=2,
     kind="newsItem",
@@ -270,10 +275,15 @@ WORDS: FieldIndex[NewsText] = FieldIndex(
 
 @frozen
 class UngroupedItem:
-    """A marker for an item that was written and is not yet assigned to a story."""
+    """A marker for an item that was written and is not yet assigned to a story, with its date."""
 
     id: ObservationId
     taken_at: datetime
+
+
+def ungrouped_item(item: NewsItem) -> UngroupedItem:
+    """The marker of an item."""
+    return UngroupedItem(item.id, item.dated_at or UNDATED)
 
 
 UNGROUPED_ITEMS: Collection[UngroupedItem] = Collection(

@@ -14,7 +14,7 @@ from svc_core.intel.news.model import (
     UNGROUPED_ITEMS,
     NewsItem,
     NewsText,
-    UngroupedItem,
+    ungrouped_item,
 )
 from svc_core.operation.context import Context
 from svc_core.operation.ports import StoredRow
@@ -48,10 +48,11 @@ async def count_texts(ctx: Context, documents: Sequence[StoredRow[NewsText]]) ->
         if words is not None:
             words = words.with_terms()
             await ctx.save(NEWS_TEXTS, words.id, words)
-            await ctx.save(UNGROUPED_ITEMS, words.id, UngroupedItem(words.id, words.taken_at))
             item = items.get(words.id)
             if item is not None:
-                await ctx.save(NEWS, item.id, NEWS.decode(item.raw), before=item)
+                value = NEWS.decode(item.raw)
+                await ctx.save(UNGROUPED_ITEMS, item.id, ungrouped_item(value))
+                await ctx.save(NEWS, item.id, value, before=item)
             changes.append(TermChange(words.id, None, words.terms))
     await count(ctx, changes, ITEMS)
 

@@ -29,6 +29,7 @@ from svc_core.formats.table import BYTES_MAX, FORMATS, Document, read_document, 
 from svc_core.intel.folding.due_rows import BatchSize
 from svc_core.intel.folding.model import SOURCES, LastRun, RowCounts, Source
 from svc_core.intel.incidents.fold_passes import fold_new
+from svc_core.intel.incidents.renewal import renew_rows
 from svc_core.intel.incidents.story_grouping import group_new
 from svc_core.intel.intake import document_checks as admission
 from svc_core.intel.intake import health, registry
@@ -391,7 +392,7 @@ async def run_passes(service: Service, read: Sequence[str] = ()) -> None:
         ExceptionGroup: some passes failed; the others ran.
     """
     failures: list[Exception] = []
-    for work in (group_new, fold_new, recap_new, partial(detect_new, sources=read)):
+    for work in (renew_rows, group_new, fold_new, recap_new, partial(detect_new, sources=read)):
         try:
             await work(service)
         except (StorageUnavailable, Overloaded):

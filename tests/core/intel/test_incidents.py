@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import permutations
 from typing import Any
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,10 @@ from svc_core.intel.incidents.incident_members import event_member
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE
 from svc_core.intel.incidents.neighbourhood import around, distance_km
 from svc_core.intel.incidents.queue import note_incident
+from svc_core.intel.incidents.renewal import renew_rows
+from svc_core.intel.news.model import NEWS, RECAPS, RecapDue, RecapWindow
+from svc_core.intel.news.recaps import recap_id, recap_new
+from svc_core.operation.source_members import SeverityBasis
 from tests.core.intel.incident_documents import (
     NOON,
     eonet,
@@ -626,3 +631,110 @@ def _catalogue(kev: str = "", score: float | None = None) -> list[bytes]:
     }  # fmt: skip
     documents = [listing] * bool(kev) + [record] * (score is not None)
     return [json.dumps(document).encode() for document in documents]
+
+
+# -- a store of an earlier state ---------------------------------------------------------------
+
+
+def _age(house: Any) -> None:
+    """Give rows what earlier rules made of them."""
+    sig = SeverityBasis("usgs", "sig", 650)
+    at = house.clock.now()
+    stored = {table.name: house.stored(table) for table in (OSINT_EVENTS, NEWS, INCIDENTS, RECAPS)}
+
+    async def unit(ctx: Any) -> None:
+        for event in stored["osint_events"]:
+            if event.severity is None:
+                old = evolve(event, severity="high", severity_basis=sig)
+                await ctx.save(OSINT_EVENTS, event.id, old)
+        for item in stored["news"]:
+            story = item.story_id and "inc_" + "0" * 24
+            await ctx.save(NEWS, item.id, evolve(item, story_id=story))
+        for row in stored["incidents"]:
+            await ctx.save(
+                INCIDENTS, row.id,
+                evolve(row, severity="info", severity_basis=None, status="active", started_at=at),
+            )  # fmt: skip
+        for recap in stored["recaps"]:
+            moved = RecapDue("", recap.topic, recap.window.start - timedelta(days=9))
+            window = RecapWindow(moved.day, moved.day + timedelta(days=1))
+            await ctx.save(
+                RECAPS, recap_id(moved), evolve(recap, id=recap_id(moved), window=window)
+            )
+
+    house.run(unit)
+
+
+def test_rows_that_earlier_rules_made_are_made_anew_once(told_of: Any, house: Any) -> None:
+    undated = re.compile(b"<pubDate>[^<]*</pubDate>")
+    told_of(
+        usgs({"id": "us1", "alert": None}, {"id": "us2", "alert": "green"}),
+        *(rss(host, "Ransomware gang breaches port operator") for host in PAPERS),
+        *(undated.sub(b"", rss(f"old.{host}", "Airship burns at Albany")) for host in PAPERS),
+    )
+    house.clock.advance(3_600)
+    drive.run(recap_new(Work(house)))
+    fold(house)
+    state, recaps = state_of(house), [row.id for row in house.stored(RECAPS)]
+    assert recaps
+    _age(house)
+    house.clock.advance(3_600)
+    for _ in range(2):
+        drive.run(renew_rows(Work(house)))
+        fold(house)
+        drive.run(recap_new(Work(house)))
+        assert state_of(house) == state
+        assert [row.id for row in house.stored(RECAPS)] == recaps
+    assert {row.severity for row in house.stored(OSINT_EVENTS)} == {"low", None}
+    assert fold(house) == 0
+
+
+# -- any order, any split, any day -------------------------------------------------------------
+
+QUAKED = "Earthquake shakes Esmeraldas in Ecuador"
+BURNT = "Airship burns at Albany meadow"
+BREACHED = "Intruders use CVE-2026-1001 in a data breach at a bank, researchers warn"
+LIBRARY = {
+    "usgs": usgs({"id": "us1"}, {"id": "us2", "alert": "yellow", "at": NOON - timedelta(days=2)}),
+    "gdacs": gdacs(source="NEIC", sourceid="us1", glide=GLIDE),
+    "reliefweb": reliefweb(),
+    "coded": gdelt({"id": 1}, {"id": 2, "actors": ("A", "B")}, coded(3, "pier.example/0")),
+    "coded later": gdelt({"id": 4, "day": "20260101"}, coded(5, "quay/1")),
+    "misp": misp(),
+    **{f"{host} {at}": rss(f"{at}.{host}", STRIKE, QUAKED, BREACHED) for at in range(2)
+       for host in PAPERS[:2]},
+    **{f"undated {host}": re.sub(b"<pubDate>[^<]*</pubDate>", b"", rss(f"old.{host}", BURNT))
+       for host in PAPERS[:2]},
+    **{f"catalogue{at}": body for at, body in enumerate(_catalogue(kev="Known", score=9.9))},
+}  # fmt: skip
+
+
+def _state_after(house: Any, names: Sequence[str], passes_: Sequence[tuple[bool, int]]) -> Any:
+    """What incidents are told after these documents, some with passes and days between."""
+    end = NOON + timedelta(days=200)
+    house.clock.advance((NOON - house.clock.now()).total_seconds() + 7_200)
+    for name, (is_folded, days) in zip(names, passes_, strict=True):
+        take(house, LIBRARY[name], f"https://{name.replace(' ', '-')}.example/")
+        if is_folded:
+            fold(house)
+        house.clock.advance(timedelta(days=days).total_seconds())
+    house.clock.advance((end - house.clock.now()).total_seconds())
+    while fold(house):
+        pass
+    return state_of(house)
+
+
+@examples(25)
+@given(
+    names=st.permutations(sorted(LIBRARY)),
+    passes_=st.lists(
+        st.tuples(st.booleans(), st.sampled_from([0, 1, 9])),
+        min_size=len(LIBRARY),
+        max_size=len(LIBRARY),
+    ),
+)
+def test_documents_in_any_order_split_and_day_of_reading_make_the_same_incidents(
+    house_factory: Any, names: list[str], passes_: list[tuple[bool, int]]
+) -> None:
+    plain = _state_after(house_factory(), sorted(LIBRARY), [(False, 0)] * len(LIBRARY))
+    assert _state_after(house_factory(), names, passes_) == plain
