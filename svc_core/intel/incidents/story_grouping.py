@@ -41,6 +41,7 @@ from svc_core.search import corpus
 from svc_core.text.evidence import EvidenceTexts, Reading, reading_of
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.grouping import SPAN, group_readings
+from svc_core.text.templates import template_made
 
 WINDOW_ITEMS_MAX = 1_000
 """The most items of a window that is grouped as a whole: about 0.3 s beside other work."""
@@ -95,11 +96,16 @@ def _timeless(evidence: EvidenceTexts) -> EvidenceTexts:
 
 
 def story_changes(items: Sequence[Reading], frequencies: Frequencies) -> dict[str, str | None]:
-    """The items whose story changes, with its new name; None for an item that is alone."""
+    """The items whose story changes, with its new name; None for an item that is alone, as each is
+    that a template of its source made.
+    """
+    made = template_made(item.evidence for item in items)
+    reports = [item for item in items if item.evidence.id not in made]
     events = [
         [item.evidence for part in event for item in part]
-        for event in group_readings(items, frequencies)
+        for event in group_readings(reports, frequencies)
     ]
+    events += [[item.evidence] for item in items if item.evidence.id in made]
     before = {item.evidence.id: item.evidence.story for item in items}
     return {id_: name for id_, name in story_names(events).items() if name != before[id_]}
 

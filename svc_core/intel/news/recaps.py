@@ -40,6 +40,7 @@ from svc_core.text.evidence import EvidenceTexts, ScoredItem, readings
 from svc_core.text.extracts import extract_sentences, vector_of
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.stories import Story, group_stories
+from svc_core.text.templates import template_made
 
 DAY = timedelta(days=1)
 ITEMS_MAX = 300
@@ -76,7 +77,11 @@ def recap_id(due: RecapDue) -> str:
 def recap_of(
     due: RecapDue, evidence: Sequence[EvidenceTexts], frequencies: Frequencies, now: datetime
 ) -> Recap | None:
-    """The recap of some items; None where there are none."""
+    """The recap of some items, but for those that a template of their source made; None where there
+    are no others.
+    """
+    made = template_made(evidence)
+    evidence = [item for item in evidence if item.id not in made]
     if not evidence:
         return None
     items = [ScoredItem(reading, 1.0) for reading in readings(evidence)]

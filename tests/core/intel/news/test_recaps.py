@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,6 +44,22 @@ def recap_from(*items: EvidenceTexts) -> Recap:
 
 def test_no_items_make_no_recap() -> None:
     assert recap_of(DUE, (), Frequencies(), DAY) is None
+
+
+def test_what_a_template_of_its_source_made_is_in_no_recap() -> None:
+    notes = [
+        evolve(
+            item(
+                f"n{at}", f"{name} Buy", f"The broker has kept its rating of {name} at buy, aim 5."
+            ),
+            source_id="src_notes",
+        )
+        for at, name in enumerate(("Quayside", "Tessmark", "Ostara"))
+    ]
+    assert recap_of(DUE, notes, Frequencies(), DAY) is None
+    report = item("i1", *next(iter(SUBJECTS.items())))
+    recap = recap_from(*notes, report)
+    assert (recap.item_count, recap.headline) == (1, report.title)
 
 
 def test_a_bullet_is_a_sentence_of_the_items_that_it_cites() -> None:

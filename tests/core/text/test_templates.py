@@ -1,0 +1,68 @@
+"""What a source fills into a form of its own is told from what it reports."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.intel.incidents.story_grouping import story_changes
+from svc_core.text.evidence import EvidenceTexts, readings
+from svc_core.text.frequencies import Frequencies
+from svc_core.text.templates import template_made
+from tests.core.items import item
+
+FIRMS = ("Quayside", "Tessmark Systems", "Ostara Shipping", "Fjordby Ports")
+NOTES = [
+    item(
+        f"{name} Buy", f"The broker Pierson has kept its rating of {name} at buy, aim {at} dollars."
+    )
+    for at, name in enumerate(FIRMS)
+]
+ODD = item("Callao Freight Hold", "Marlow & Sons cut what they think of Callao Freight to hold.")
+REPORTS = [
+    item("Dockworkers of Fjordby walk out", "Dockworkers of Fjordby walked out over night shifts."),
+    item("Tanker Ostara waits off Bornholm", "The tanker Ostara has waited there since Monday."),
+    item("Freight rates to Callao double", "Freight rates from Shanghai to Callao doubled."),
+]
+SIGNED = [item(each.title, f"{each.text} Read more on our page.") for each in REPORTS]
+LINKS = [item(each.title, "Continue reading on our page.") for each in REPORTS]
+COPIES = [item(each.title, each.text, source_id=f"src_{n}") for n, each in enumerate(NOTES)]
+
+
+def ids(items: Sequence[EvidenceTexts]) -> set[str]:
+    return {each.id for each in items}
+
+
+@pytest.mark.parametrize(
+    ("items", "made"),
+    [
+        ([], []),
+        (NOTES[:2], []),  # two may be alike by chance
+        (NOTES, NOTES),
+        ([*NOTES, *REPORTS], NOTES),
+        ([*NOTES, ODD], [*NOTES, ODD]),  # most of what the source has is
+        (REPORTS, []),
+        (SIGNED, []),  # what all say alike says nothing of one
+        (LINKS, []),
+        ([item(f"Headline {n}") for n in range(5)], []),
+        (COPIES, []),  # a template is of one source
+    ],
+)
+def test_what_a_template_made_is_known_by_its_source(
+    items: Sequence[EvidenceTexts], made: Sequence[EvidenceTexts]
+) -> None:
+    assert template_made(items) == ids(made)
+
+
+@given(st.permutations([*NOTES, ODD, *REPORTS, *SIGNED, *COPIES]))
+def test_the_order_of_items_does_not_matter(items: Any) -> None:
+    assert template_made(items) == template_made([*NOTES, ODD, *REPORTS, *SIGNED, *COPIES])
+
+
+def test_what_a_template_made_is_no_story() -> None:
+    again = [item(f"{REPORTS[0].title} again", REPORTS[0].text, id="b", source_id="src_beta")]
+    items = readings([*NOTES, *REPORTS, *again])
+    stories = story_changes(items, Frequencies())
+    assert stories.keys() == {REPORTS[0].id, "b"}
