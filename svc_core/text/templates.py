@@ -80,7 +80,9 @@ def _made_by_template(items: Sequence[EvidenceTexts]) -> list[str]:
         >= ITEMS_MIN
     ]
     return (
-        [item.id for item in items] if 2 * len(made) > len(items) else [items[i].id for i in made]
+        [item.id for item in items]
+        if len(made) >= MOST * len(items)
+        else [items[i].id for i in made]
     )
 
 
