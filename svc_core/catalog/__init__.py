@@ -44,7 +44,7 @@ from svc_core.intel.news import operations as news
 from svc_core.intel.news.news_corpus import ITEMS
 from svc_core.intel.news.vectors import VECTORS
 from svc_core.intel.signals import operations as signals
-from svc_core.intel.signals.model import DETECTIONS_DUE, MARKET_POINTS, SIGNALS
+from svc_core.intel.signals.model import DETECTION_REVIEWS, DETECTIONS_DUE, MARKET_POINTS, SIGNALS
 from svc_core.intel.signals.signal_index import SIGNAL_INDEX
 from svc_core.intel.vulnerabilities import operations as cves
 from svc_core.knowledge import index_upkeep as reindexing
@@ -148,6 +148,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     SIGNALS,
     MARKET_POINTS,
     DETECTIONS_DUE,
+    DETECTION_REVIEWS,
     *REPORT_INDEX.collections,
     *SIGNAL_INDEX.collections,
     MARKETS,

@@ -17,6 +17,7 @@ from attrs import frozen
 
 from svc_core.intel.folding.due_rows import BatchSize, DueRows, raise_faults
 from svc_core.intel.signals.detection_queue import mark_subjects
+from svc_core.intel.signals.detection_review import review_signals
 from svc_core.intel.signals.detectors import Judgement, write_signals
 from svc_core.intel.signals.model import DETECTIONS_DUE, DetectionDue
 from svc_core.intel.signals.news_outliers import later_days, source_silences, topic_signals
@@ -48,6 +49,7 @@ async def detect_new(work: Units, sources: Sequence[str] = ()) -> int:
     Raises:
         ExceptionGroup: some subjects failed; the others are done.
     """
+    await review_signals(work)
     subjects = DueRows(_due, partial(_detect, work), partial(_pass_over, work))
     count, faults = await subjects.work_off(work, BatchSize(SUBJECTS, 1, SUBJECTS_MAX), UNITS_MAX)
     for start in range(0, len(sources), SUBJECTS):
@@ -73,7 +75,8 @@ async def _pass_over(work: Units, due: StoredRow[DetectionDue]) -> None:
 
 
 async def _look(ctx: Context, due: Sequence[StoredRow[DetectionDue]]) -> _Findings:
-    items = [DETECTIONS_DUE.decode(row.raw) for row in due]
+    marks = [DETECTIONS_DUE.decode(row.raw) for row in due]
+    items = [item for item in marks if "|" in item.key]  # an earlier version marked no days
     judgements = [await _PASSES[item.subject](ctx, item.key) for item in items]
     later = [await later_days(ctx, item.key) for item in items if item.subject == "topic"]
     return _Findings(due, judgements, [key for keys in later for key in keys])

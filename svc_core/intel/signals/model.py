@@ -239,3 +239,8 @@ DETECTIONS_DUE: Collection[DetectionDue] = Collection(
     order=lambda _: 0,
     scope="global",
 )
+
+DETECTION_REVIEWS: Collection[DetectionDue] = Collection(
+    name="detection_reviews", model=DetectionDue, prefix="", order=lambda _: 0, scope="system"
+)
+"""By which rules the signals of this store were reviewed."""

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
+import attrs
 import pytest
 
 from svc_core.base import drive
@@ -14,7 +15,14 @@ from svc_core.formats.reading.document_body import Body
 from svc_core.formats.table import FORMATS, read_document
 from svc_core.intel.incidents.fold_passes import fold_new
 from svc_core.intel.signals.detection import detect_new
-from svc_core.intel.signals.model import DETECTIONS_DUE, SIGNALS, Signal
+from svc_core.intel.signals.detectors import signal_evidence, signal_of
+from svc_core.intel.signals.model import (
+    DETECTION_REVIEWS,
+    DETECTIONS_DUE,
+    SIGNALS,
+    DetectionDue,
+    Signal,
+)
 from tests import events
 from tests.core.intel.news.test_grouping import Work
 
@@ -354,3 +362,48 @@ def test_an_incident_escalates_on_the_scale_that_it_was_judged_by(
         assert signal.id in row["signalIds"]
         told_of = house.rows("listSignals", f"incidentId={row['id']}")
         assert {source["id"] for source in told_of} == {source.id for source in rows}
+
+
+# -- what earlier rules wrote -------------------------------------------------------------------
+
+
+def earlier(type_: Any, key: str, observed: float = 3, baseline: float = 1) -> Signal:
+    """A signal as the first rules of its detector wrote it."""
+    evidence = signal_evidence(observed, baseline, NOW, NOW)
+    signal = signal_of(type_, key, key, evidence, sources=())
+    return attrs.evolve(signal, detector=attrs.evolve(signal.detector, version="1"))
+
+
+def test_what_the_rules_would_not_give_goes_and_rows_are_judged_anew(house: House) -> None:
+    feed_all(house)
+    found = detect(house)
+    expected = {signal.id for signal in found}
+    rows = [
+        earlier("escalation", "a"),
+        earlier("volumeSpike", "b"),
+        earlier("epssJump", "c", 0.094, 0.086),
+        earlier("epssJump", "d", 0.7, 0.1),
+        earlier("kevAdded", "e"),
+        *(earlier("convergence", f"f{at}") for at in range(120)),
+    ]
+
+    async def age(ctx: Any) -> None:
+        await ctx.tx.documents.delete(DETECTION_REVIEWS, "rules")
+        for signal in found:
+            await ctx.remove(SIGNALS, signal.id)
+        for row in rows:
+            await ctx.save(SIGNALS, row.id, row)
+
+    house.run(age)
+    assert {signal.id for signal in detect(house)} == expected | {rows[3].id, rows[4].id}
+    assert house.stored(DETECTIONS_DUE) == []
+    house.run(lambda ctx: ctx.save(SIGNALS, rows[0].id, rows[0]))
+    assert rows[0].id in {signal.id for signal in detect(house)}  # reviewed once
+
+
+@pytest.mark.parametrize("subject", ["topic", "cell"])
+def test_a_mark_of_an_earlier_version_is_passed_over(house: House, subject: str) -> None:
+    due = DetectionDue("sig_1", subject, "10,5" if subject == "cell" else "shipping")
+    house.run(lambda ctx: ctx.save(DETECTIONS_DUE, due.id, due))
+    assert detect(house) == []
+    assert house.stored(DETECTIONS_DUE) == []
