@@ -57,14 +57,14 @@ async def _remove_outdated(
     page = await ctx.tx.documents.scan(
         SIGNALS, where={"type": (type_,)}, after=after, limit=ROWS_AT_ONCE
     )
-    ids = [row.id for row in page.rows if is_outdated(SIGNALS.decode(row.raw))]
+    ids = [row.id for row in page.rows if _is_outdated(SIGNALS.decode(row.raw))]
     for id_ in ids:
         await ctx.remove(SIGNALS, id_)
     await index_signals(ctx, (), ids)
     return len(ids), page.end
 
 
-def is_outdated(signal: Signal) -> bool:
+def _is_outdated(signal: Signal) -> bool:
     """Whether the present rules would not give a signal, or may give another in its place.
 
     A jump of an EPSS score stays where its figures differ: the scores of its days are not kept.

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple
 
 import pytest
@@ -255,3 +257,29 @@ def test_any_order_portions_and_day_give_the_same_signals(
     found = signals_of(house_factory(), [READINGS[at] for at in order], sorted(stops), start)
     assert [row["title"] for row in found] == [row["title"] for row in expected]
     assert found == expected
+
+
+FOLDERS = ("cisa_kev", "usgs_geojson", "nvd2", "epss_csv", "polymarket", "kalshi", "worldbank",
+           "gdelt_events2", "gdacs_api")  # fmt: skip
+RELEASES = {"cisa_kev", "usgs_geojson"}  # whose files are documents of one location
+
+
+@pytest.mark.needs("SVC_REAL_DATA")
+@pytest.mark.parametrize("seed", [1, 2])
+def test_real_documents_in_any_order_give_the_same_signals(
+    house_factory: Callable[[], House], real_documents: Callable[[str], list[Path]], seed: int
+) -> None:
+    readings = [
+        Reading(
+            f"https://{folder}.example/{'a' if folder in RELEASES else path.name}",
+            document(path.read_bytes()),
+        )
+        for folder in FOLDERS
+        for path in real_documents(folder)
+    ]
+    expected = signals_of(house_factory(), readings, range(len(readings)), 400)
+    assert {"kevAdded", "kevRansomware", "criticalCve"} <= {row["type"] for row in expected}
+    random = Random(seed)  # noqa: S311 - an order, no secret
+    order = random.sample(readings, len(readings))
+    stops = random.sample(range(len(readings)), 3)
+    assert signals_of(house_factory(), order, stops, random.uniform(400, 900)) == expected
