@@ -279,7 +279,7 @@ def test_real_documents_in_any_order_give_the_same_signals(
     ]
     expected = signals_of(house_factory(), readings, range(len(readings)), 400)
     assert {"kevAdded", "kevRansomware", "criticalCve"} <= {row["type"] for row in expected}
-    random = Random(seed)  # noqa: S311 - an order, no secret
+    random = Random(seed)
     order = random.sample(readings, len(readings))
     stops = random.sample(range(len(readings)), 3)
     assert signals_of(house_factory(), order, stops, random.uniform(400, 900)) == expected
