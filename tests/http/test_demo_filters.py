@@ -10,6 +10,8 @@ import pytest
 
 from svc_core import catalog
 from svc_core.intel.entities.model import ENTITIES
+from svc_core.intel.events.model import OSINT_EVENTS
+from svc_core.intel.incidents.model import INCIDENTS
 from svc_core.operation.filters import ORDER, filters_of
 from tests.golden.house import House
 
@@ -45,6 +47,13 @@ def test_every_filter_of_a_list_finds_something(house: House, operation: Any) ->
     for name, filter_ in filters_of(operation.request):
         read = getattr(collection, filter_.kind).get(filter_.index)  # the order has none
         assert read is None or any(read(row) not in (None, (), []) for row in rows), name
+
+
+@pytest.mark.parametrize("collection", [INCIDENTS, OSINT_EVENTS], ids=lambda rows: rows.name)
+def test_a_severity_says_what_it_follows_from(house: House, collection: Any) -> None:
+    rows = house.rows(collection)
+    assert all((row.severity is None) == (row.severity_basis is None) for row in rows)
+    assert {None, "low", "medium", "high", "critical"} <= {row.severity for row in rows}
 
 
 @pytest.mark.parametrize("operation", BY_ENTITY, ids=lambda operation: operation.id)
