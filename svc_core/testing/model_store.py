@@ -199,10 +199,7 @@ class _Documents:
             criteria_of(collection, **filters), terms=terms
         )
         candidates = (
-            (
-                evolve(_position(row), rank=sum(terms[term] for term in row.tokens & terms.keys())),
-                row,
-            )
+            (Position(row.document.order, row.document.id, _weight(row, terms)), row)
             for row in rows
         )
         return _slice(_sort(candidates, after), limit)
@@ -211,12 +208,8 @@ class _Documents:
 RankedRow = tuple[Position, ModelRow]
 
 
-def _position(row: ModelRow) -> Position:
-    return Position(row.document.order, row.document.id)
-
-
-def _key(row: RankedRow) -> tuple[int, int, str]:
-    return _sort_key(row[0])
+def _weight(row: ModelRow, terms: Mapping[str, int]) -> int:
+    return sum(terms[term] for term in row.tokens & terms.keys())
 
 
 def _sort_key(position: Position) -> tuple[int, int, str]:
@@ -225,8 +218,8 @@ def _sort_key(position: Position) -> tuple[int, int, str]:
 
 def _sort(rows: Iterable[RankedRow], after: Position | None) -> Iterable[RankedRow]:
     """The rows strictly after a position, in descending order."""
-    ranking = sorted(rows, key=_key, reverse=True)
-    return ranking if after is None else (row for row in ranking if _key(row) < _sort_key(after))
+    ranking = sorted(((_sort_key(row[0]), row) for row in rows), key=itemgetter(0), reverse=True)
+    return (row for key, row in ranking if after is None or key < _sort_key(after))
 
 
 def _slice(rows: Iterable[RankedRow], limit: int) -> Slice[Any]:
@@ -296,11 +289,8 @@ class _Answers:
     async def put(self, operation: str, key: str, answer: Answer) -> None:
         unit = self.unit
         answers, place = unit.state.answers, (unit.tenant, operation, key)
-        old = answers.get(place)
-        if old is None:
-            unit.record_undo(lambda: answers.pop(place))
-        else:
-            unit.record_undo(lambda: answers.update({place: old}))
+        old = {place: answers[place]} if place in answers else {}
+        unit.record_undo(lambda: (answers.pop(place), answers.update(old)))
         answers[place] = answer
 
     async def purge(self, before: datetime, *, limit: int) -> int:

@@ -91,6 +91,12 @@ def agreement_machine(
     return Agreement
 
 
+def explained_rule(**strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorates a step of a state machine, whose failures begin with its sentence."""
+    mark: Any = rule(**strategies)
+    return lambda step: mark(explain_failures(step))
+
+
 class _Agreement(RuleBasedStateMachine):
     def __init__(
         self, stores: Mapping[str, SyncStore], again: Mapping[str, Callable[[Store], Store]]
@@ -114,8 +120,7 @@ class _Agreement(RuleBasedStateMachine):
                 )
         return model
 
-    @rule(unit=steps.units, fails=st.booleans() | st.just(False))
-    @explain_failures
+    @explained_rule(unit=steps.units, fails=st.booleans() | st.just(False))
     def write(self, unit: tuple[str, list[steps.Step]], fails: bool) -> None:
         tenant, step_list = unit
 
@@ -127,21 +132,19 @@ class _Agreement(RuleBasedStateMachine):
 
         self.agree(lambda sync: sync.write(tenant, work))
 
-    @rule(tenant=steps.tenants, collection=_collections, id_=steps.ids)
-    @explain_failures
+    @explained_rule(tenant=steps.tenants, collection=_collections, id_=steps.ids)
     def get(self, tenant: str, collection: Collection[Note], id_: str) -> None:
         self.agree(lambda sync: sync.get(tenant, collection, id_))
 
-    @rule(
+    @explained_rule(
         tenant=steps.tenants,
         collection=_collections,
         ids=st.lists(steps.ids, max_size=4),
     )
-    @explain_failures
     def get_many(self, tenant: str, collection: Collection[Note], ids: list[str]) -> None:
         self.agree(lambda sync: list(sync.get_many(tenant, collection, ids).items()))
 
-    @rule(
+    @explained_rule(
         tenant=steps.tenants,
         collection=_collections,
         order=_orders,
@@ -149,16 +152,16 @@ class _Agreement(RuleBasedStateMachine):
         limit=_limits,
         narrowing=_narrowing,
     )
-    @explain_failures
     def scan(self, tenant: str, collection: Collection[Note], narrowing: Any, **page: Any) -> None:
         self.agree(lambda sync: sync.scan(tenant, collection, **page, **narrowing))
 
-    @rule(tenant=steps.tenants, collection=_collections, limit=_limits, narrowing=_narrowing)
-    @explain_failures
+    @explained_rule(
+        tenant=steps.tenants, collection=_collections, limit=_limits, narrowing=_narrowing
+    )
     def count(self, tenant: str, collection: Collection[Note], limit: int, narrowing: Any) -> None:
         self.agree(lambda sync: sync.count(tenant, collection, limit=limit, **narrowing))
 
-    @rule(
+    @explained_rule(
         tenant=steps.tenants,
         collection=_collections,
         terms=st.dictionaries(strategies.words, st.integers(1, 3), max_size=3),
@@ -166,7 +169,6 @@ class _Agreement(RuleBasedStateMachine):
         limit=_limits,
         narrowing=_narrowing,
     )
-    @explain_failures
     def search(
         self,
         tenant: str,
@@ -177,14 +179,12 @@ class _Agreement(RuleBasedStateMachine):
     ) -> None:
         self.agree(lambda sync: sync.search(tenant, collection, terms, **page, **narrowing))
 
-    @rule(tenant=steps.tenants, after=_positions, types=_types, limit=_limits)
-    @explain_failures
+    @explained_rule(tenant=steps.tenants, after=_positions, types=_types, limit=_limits)
     def feed(self, tenant: str, after: FeedPosition, **query: Any) -> None:
         self.agree(lambda sync: sync.feed(tenant, after, **query))
         self.agree(lambda sync: sync.head(tenant))
 
-    @rule(tenant=steps.tenants, types=_types, limit=_limits)
-    @explain_failures
+    @explained_rule(tenant=steps.tenants, types=_types, limit=_limits)
     def whole_feed(self, tenant: str, types: tuple[str, ...] | None, limit: int) -> None:
         position: FeedPosition | None = FeedPosition()
         while position is not None:
@@ -196,27 +196,23 @@ class _Agreement(RuleBasedStateMachine):
         _, part = self.agree(lambda sync: sync.feed(tenant, after, types=types, limit=limit))
         return part.position if part.has_more else None
 
-    @rule(collection=_collections, where=_filters, end=_bounds, limit=_limits)
-    @explain_failures
+    @explained_rule(collection=_collections, where=_filters, end=_bounds, limit=_limits)
     def across(self, collection: Collection[Note], **query: Any) -> None:
         self.agree(lambda sync: sync.across(collection, **query))
 
-    @rule(tenant=steps.tenants, key=st.sampled_from(("k1", "k2")))
-    @explain_failures
+    @explained_rule(tenant=steps.tenants, key=st.sampled_from(("k1", "k2")))
     def answer(self, tenant: str, key: str) -> None:
         self.agree(lambda sync: sync.read(tenant, lambda tx: tx.answers.get("op", key)))
 
-    @rule(before=strategies.instants, limit=_limits)
-    @explain_failures
+    @explained_rule(before=strategies.instants, limit=_limits)
     def purge(self, before: Any, limit: int) -> None:
         self.agree(
             lambda sync: sync.write(SYSTEM, lambda tx: tx.answers.purge(before, limit=limit))
         )
 
-    @rule(
+    @explained_rule(
         tenant=steps.tenants, id_=steps.records, start=st.integers(0, 9), count=st.integers(0, 300)
     )
-    @explain_failures
     def ledger_lines(self, tenant: str, id_: str, start: int, count: int) -> None:
         self._ask(tenant, lambda ledger: ledger.head())
         self._ask(tenant, lambda ledger: ledger.get(id_))
@@ -227,7 +223,7 @@ class _Agreement(RuleBasedStateMachine):
         self._ask(tenant, lambda ledger: ledger.stored(range(start, start + count)))
         self._ask(tenant, lambda ledger: ledger.index(None, count))
 
-    @rule(
+    @explained_rule(
         tenant=steps.tenants,
         subject=steps.subjects,
         key=steps.designators,
@@ -235,7 +231,6 @@ class _Agreement(RuleBasedStateMachine):
         before=_sizes,
         limit=_limits,
     )
-    @explain_failures
     def subjects(self, tenant: str, subject: str, key: str, size: int | None, **page: Any) -> None:
         limit = page["limit"]
         subject_ids = (subject, "none", "s", "t")
@@ -249,14 +244,13 @@ class _Agreement(RuleBasedStateMachine):
         self._ask(tenant, lambda ledger: ledger.opened(size=size, **page))
         self._ask(tenant, lambda ledger: ledger.opened(key=key, size=size, **page))
 
-    @rule(
+    @explained_rule(
         tenant=steps.tenants,
         time=st.integers(-1, 99),
         level=st.sampled_from((0, 8, 16)),
         start=st.integers(0, 2),
         count=st.integers(0, 300),
     )
-    @explain_failures
     def tree(self, tenant: str, time: int, level: int, start: int, count: int) -> None:
         self._ask(tenant, lambda ledger: ledger.size_at(record_time(time)))
         self._ask(tenant, lambda ledger: ledger.hashes(level, start, start + count))
@@ -264,8 +258,7 @@ class _Agreement(RuleBasedStateMachine):
     def _ask(self, tenant: str, question: Callable[[Ledger], Awaitable[object]]) -> None:
         self.agree(lambda sync: sync.read(tenant, lambda tx: question(tx.ledger)))
 
-    @rule()
-    @explain_failures
+    @explained_rule()
     def restart(self) -> None:
         for name, reopen in self.reopen.items():
             self.stores[name].reopen(reopen)

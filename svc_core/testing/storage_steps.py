@@ -35,22 +35,26 @@ ids = st.sampled_from(IDS)
 _expected_versions = st.none() | st.integers(0, 3)
 
 
-async def put(collection: Collection[Note], note: Note, expect: int | None, tx: Transaction) -> Any:
-    """Writes a row and returns it, or the version that was in the way."""
+async def _or_conflict(work: Awaitable[Any]) -> Any:
+    """What the work returns, or the version or the record that was in the way."""
     try:
-        return await tx.documents.put(collection, note.id, note, expect=expect)
+        return await work
     except StaleVersionError as stale:
         return ("stale", stale.current)
+    except DuplicateRecordError as duplicate:
+        return ("duplicate", duplicate.id)
+
+
+async def put(collection: Collection[Note], note: Note, expect: int | None, tx: Transaction) -> Any:
+    """Writes a row and returns it, or the version that was in the way."""
+    return await _or_conflict(tx.documents.put(collection, note.id, note, expect=expect))
 
 
 async def delete(
     collection: Collection[Note], id_: str, expect: int | None, tx: Transaction
 ) -> Any:
     """Deletes a row and returns it, or the version that was in the way."""
-    try:
-        return await tx.documents.delete(collection, id_, expect=expect)
-    except StaleVersionError as stale:
-        return ("stale", stale.current)
+    return await _or_conflict(tx.documents.delete(collection, id_, expect=expect))
 
 
 async def _append_change(change: Change, tx: Transaction) -> FeedPosition:
@@ -98,13 +102,8 @@ async def append_lines(
             for seq, draft in enumerate(drafts, size)
         ),
     )
-    try:
-        await tx.ledger.append(*batch[:3], expect=batch.expect)
-    except StaleVersionError as stale:
-        return ("stale", stale.current)
-    except DuplicateRecordError as duplicate:
-        return ("duplicate", duplicate.id)
-    return await tx.ledger.head()
+    conflict = await _or_conflict(tx.ledger.append(*batch[:3], expect=batch.expect))
+    return conflict or await tx.ledger.head()
 
 
 def steps_before_append(steps: Sequence[Step]) -> int:

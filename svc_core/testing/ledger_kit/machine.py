@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant
 
 from svc_core.ledger.append.batches import stored_line
 from svc_core.ledger.fold.bitemporal import fold_records
@@ -50,6 +50,7 @@ from svc_core.testing.ledger_kit.history_strategies import (
     new_history,
 )
 from svc_core.testing.rules import explain_failures
+from svc_core.testing.storage_agreement import explained_rule
 from svc_core.testing.sync_store import Run, Store
 
 TENANT = "ann"
@@ -80,16 +81,14 @@ class LedgerMachine(RuleBasedStateMachine):
 
     # -- what happens ----------------------------------------------------------------------------
 
-    @rule(act=acts(), pause=st.integers(0, 3))
-    @explain_failures
+    @explained_rule(act=acts(), pause=st.integers(0, 3))
     def append(self, act: Act, pause: int) -> None:
         """Append the draft of an act, if the rules allow it."""
         draft = draft_of(self.history, act)
         if draft is not None:
             self._append([draft], instant(len(self.history.lines) + pause))
 
-    @rule(act=acts(), behind=st.integers(1, 3))
-    @explain_failures
+    @explained_rule(act=acts(), behind=st.integers(1, 3))
     def append_to_what_was(self, act: Act, behind: int) -> None:
         """An append that builds on an earlier head leaves nothing."""
         draft = draft_of(self.history, act)
@@ -97,8 +96,7 @@ class LedgerMachine(RuleBasedStateMachine):
         if draft is not None and earlier.heads:
             self._expect_refusal(StaleVersionError, draft, earlier)
 
-    @rule(pick=st.integers(0, 9))
-    @explain_failures
+    @explained_rule(pick=st.integers(0, 9))
     def append_again(self, pick: int) -> None:
         """A record whose identifier is taken leaves nothing."""
         records = [record for record in self.history.records if record.payload is not None]
@@ -132,8 +130,7 @@ class LedgerMachine(RuleBasedStateMachine):
                     question,
                 )
 
-    @rule(back=st.integers(0, 5))
-    @explain_failures
+    @explained_rule(back=st.integers(0, 5))
     def a_record_time_is_a_size(self, back: int) -> None:
         """What was recorded by a time are the first so many lines, and they fold alike."""
         at = self.history.records[-1 - back % len(self.history.records)].recorded_at

@@ -1,11 +1,12 @@
 """The base class of all promises: it opens a new store for each test."""
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from svc_core.contract.answer import Answer
-from svc_core.operation.ports import Collection, Transaction
+from svc_core.operation.ports import Collection, Position, Slice, StoredRow, Transaction
 from svc_core.testing import rules
 from svc_core.testing.clock import START
 from svc_core.testing.sample import NOTES, SAMPLES, Note
@@ -80,6 +81,47 @@ class StoreTest:
     def note(self, id_: str, written: int = 0, **members: Any) -> None:
         """Writes a note of tenant ANN."""
         self.sync.put(ANN, NOTES, id_, Note(id_, **{"text": "", "written": written, **members}))
+
+    def row(self, id_: str, tenant: str = ANN) -> StoredRow[Note]:
+        """The row of a note that is there."""
+        row = self.sync.get(tenant, NOTES, id_)
+        assert row is not None, id_  # noqa: S101 - as in a promise
+        return row
+
+    def stored_note(self, id_: str, tenant: str = ANN) -> Note:
+        """A note that is there."""
+        return NOTES.decode(self.row(id_, tenant).raw)
+
+    def walk(
+        self,
+        limit: int,
+        *,
+        terms: Mapping[str, int] | None = None,
+        between: Callable[[int], None] = lambda _: None,
+        **query: Any,
+    ) -> list[str]:
+        """The identifiers that the pages of a list or, with `terms`, of a search join to.
+
+        `between` is called with the number of each page that another one follows.
+        """
+        ask: Callable[..., Slice[Note]] = partial(self.sync.scan, ANN, NOTES)
+        if terms is not None:
+            ask = partial(self.sync.search, ANN, NOTES, terms)
+        ids: list[str] = []
+        after: Position | None = None
+        for turn in range(100):
+            page = ask(after=after, limit=limit, **query)
+            assert len(page.rows) <= limit  # noqa: S101 - as in a promise
+            ids += [row.id for row in page.rows]
+            after = page.end
+            if after is None:
+                return ids
+            between(turn)
+        raise AssertionError("the list never ends")
+
+    def answer(self, key: str, tenant: str = ANN, operation: str = "op") -> Answer | None:
+        """The answer that is stored for a repeated request."""
+        return self.sync.read(tenant, lambda tx: tx.answers.get(operation, key))
 
     def list_ids(self, **query: Any) -> list[str]:
         """The identifiers of the notes of ANN, in list order."""

@@ -3,6 +3,7 @@
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from svc_core.contract.answer import Answer
@@ -26,105 +27,83 @@ class ConcurrencyPromises(StoreTest):
 
     def test_no_update_is_lost(self) -> None:
         self.note("count", weight=0)
-        self._write([_count_up] * UNITS)
-        row = self.sync.get(ANN, NOTES, "count")
-        assert row is not None
-        assert (NOTES.decode(row.raw).weight, row.version) == (UNITS, UNITS + 1)
+        self._run_mixed([_count_up] * UNITS, [])
+        assert self.stored_note("count").weight == UNITS
+        assert self.row("count").version == UNITS + 1
 
     def test_a_counted_limit_holds(self) -> None:
-        def unit(number: int) -> Unit:
-            async def add(tx: Transaction) -> bool:
-                if await tx.documents.count(NOTES, limit=PLACES) >= PLACES:
-                    return False
-                await tx.documents.put(NOTES, f"n{number}", Note(f"n{number}", ""), expect=0)
-                return True
+        async def add(number: int, tx: Transaction) -> bool:
+            if await tx.documents.count(NOTES, limit=PLACES) >= PLACES:
+                return False
+            await tx.documents.put(NOTES, f"n{number}", Note(f"n{number}", ""), expect=0)
+            return True
 
-            return add
-
-        assert self._write([unit(number) for number in range(UNITS)]).count(True) == PLACES
+        assert self._compete(add).count(True) == PLACES
         assert len(self.list_ids()) == PLACES
 
     def test_a_name_is_taken_once(self) -> None:
-        def unit(number: int) -> Unit:
-            async def take(tx: Transaction) -> bool:
-                filters = {"author": (f"name {number % PLACES}",)}
-                if (await tx.documents.scan(NOTES, where=filters, limit=1)).rows:
-                    return False
-                note = Note(f"n{number}", "", author=f"name {number % PLACES}")
-                await tx.documents.put(NOTES, note.id, note)
-                return True
+        async def take(number: int, tx: Transaction) -> bool:
+            filters = {"author": (f"name {number % PLACES}",)}
+            if (await tx.documents.scan(NOTES, where=filters, limit=1)).rows:
+                return False
+            note = Note(f"n{number}", "", author=f"name {number % PLACES}")
+            await tx.documents.put(NOTES, note.id, note)
+            return True
 
-            return take
-
-        assert self._write([unit(number) for number in range(UNITS)]).count(True) == PLACES
+        assert self._compete(take).count(True) == PLACES
         assert len(self.list_ids()) == PLACES
 
     def test_an_answer_is_kept_once_and_its_work_done_once(self) -> None:
-        def unit(number: int) -> Unit:
-            async def once(tx: Transaction) -> bytes:
-                answer = await tx.answers.get("op", "key")
-                if answer is not None:
-                    return answer.body
-                await tx.documents.put(NOTES, f"n{number}", Note(f"n{number}", ""))
-                body = str(number).encode()
-                await tx.answers.put("op", "key", an_answer(body))
-                return body
+        async def once(number: int, tx: Transaction) -> bytes:
+            answer = await tx.answers.get("op", "key")
+            if answer is not None:
+                return answer.body
+            await tx.documents.put(NOTES, f"n{number}", Note(f"n{number}", ""))
+            body = str(number).encode()
+            await tx.answers.put("op", "key", an_answer(body))
+            return body
 
-            return once
-
-        assert len(set(self._write([unit(number) for number in range(UNITS)]))) == 1
+        assert len(set(self._compete(once))) == 1
         assert len(self.list_ids()) == 1
 
     def test_a_row_is_claimed_by_one_of_those_who_saw_it(self) -> None:
         self.note("job", status="open")
-        job = self.sync.get(ANN, NOTES, "job")
-        assert job is not None
+        job = self.row("job")
 
-        def unit(number: int) -> Unit:
-            async def claim(tx: Transaction) -> bool:
-                try:
-                    claimed_job = Note("job", "", author=f"worker {number}")
-                    await tx.documents.put(NOTES, "job", claimed_job, expect=job.version)
-                except StaleVersionError:
-                    return False
-                return True
+        async def claim(number: int, tx: Transaction) -> bool:
+            try:
+                claimed_job = Note("job", "", author=f"worker {number}")
+                await tx.documents.put(NOTES, "job", claimed_job, expect=job.version)
+            except StaleVersionError:
+                return False
+            return True
 
-            return claim
-
-        assert self._write([unit(number) for number in range(UNITS)]).count(True) == 1
+        assert self._compete(claim).count(True) == 1
 
     def test_the_head_of_a_ledger_is_the_one_that_was_built_on(self) -> None:
-        def unit(number: int) -> Unit:
-            async def append(tx: Transaction) -> int:
-                head = await tx.ledger.head()
-                size = 0 if head is None else head.size
-                lines, nodes, after, expect = growth(size, [a_line(size, f"record {number}", "s")])
-                await tx.ledger.append(lines, nodes, after, expect=expect)
-                return size
+        async def append(number: int, tx: Transaction) -> int:
+            head = await tx.ledger.head()
+            size = 0 if head is None else head.size
+            lines, nodes, after, expect = growth(size, [a_line(size, f"record {number}", "s")])
+            await tx.ledger.append(lines, nodes, after, expect=expect)
+            return size
 
-            return append
-
-        assert set(self._write([unit(number) for number in range(UNITS)])) == set(range(UNITS))
+        assert set(self._compete(append)) == set(range(UNITS))
         head = self.sync.read(ANN, lambda tx: tx.ledger.head())
         assert head is not None
         assert head.size == len(self.sync.read(ANN, lambda tx: tx.ledger.lines(0, UNITS * 2)))
 
     def test_a_feed_is_numbered_in_the_order_of_commits_without_a_gap(self) -> None:
-        def unit(number: int) -> Unit:
-            async def tell(tx: Transaction) -> tuple[int, str]:
-                before = (await tx.changes.head()).own
-                await tx.documents.put(NOTES, "last", Note("last", str(number)))
-                await tx.changes.append(a_change(str(number)))
-                return before, str(number)
+        async def tell(number: int, tx: Transaction) -> tuple[int, str]:
+            before = (await tx.changes.head()).own
+            await tx.documents.put(NOTES, "last", Note("last", str(number)))
+            await tx.changes.append(a_change(str(number)))
+            return before, str(number)
 
-            return tell
-
-        places = sorted(self._write([unit(number) for number in range(UNITS)]))
+        places = sorted(self._compete(tell))
         assert [place for place, _ in places] == [*range(UNITS)]
         assert [change.id for change in self.sync.feed(ANN).changes] == [id_ for _, id_ in places]
-        last = self.sync.get(ANN, NOTES, "last")
-        assert last is not None
-        assert NOTES.decode(last.raw).text == places[-1][1]
+        assert self.stored_note("last").text == places[-1][1]
 
     def test_a_reader_of_the_feed_misses_nothing_that_is_written_meanwhile(self) -> None:
         async def write(tx: Transaction) -> None:
@@ -161,10 +140,8 @@ class ConcurrencyPromises(StoreTest):
             await tx.changes.append(a_change("lost"))
             raise Mishap
 
-        self._write([_count_up, fail] * PLACES)
-        row = self.sync.get(ANN, NOTES, "count")
-        assert row is not None
-        assert NOTES.decode(row.raw).weight == PLACES
+        self._run_mixed([_count_up, fail] * PLACES, [])
+        assert self.stored_note("count").weight == PLACES
         assert self.sync.feed(ANN).changes == ()
 
     def test_tenants_work_at_the_same_time_each_on_its_own(self) -> None:
@@ -178,30 +155,29 @@ class ConcurrencyPromises(StoreTest):
             ]
         )
         for tenant in (ANN, BOB):
-            row = self.sync.get(tenant, NOTES, "count")
-            assert row is not None
-            assert NOTES.decode(row.raw).weight == UNITS // 2
+            assert self.stored_note("count", tenant).weight == UNITS // 2
 
     def test_a_purge_and_a_new_answer_do_not_hinder_each_other(self) -> None:
-        def keep(number: int, body: bytes, days: int) -> Unit:
-            answer = an_answer(body)._replace(at=START + timedelta(days=days))
+        old_answer = an_answer(b"old")
+        new_answer = an_answer(b"new")._replace(at=START + timedelta(days=2))
+
+        def keep(number: int, answer: Answer) -> Unit:
             return lambda tx: tx.answers.put("op", f"key {number}", answer)
 
         async def purge(tx: Transaction) -> int:
             return await tx.answers.purge(START + timedelta(days=1), limit=PLACES)
 
         for number in range(PLACES):
-            self.sync.write(ANN, keep(number, b"old", 0))
-        works = [self.sync.store.write(ANN, keep(number, b"new", 2)) for number in range(PLACES)]
+            self.sync.write(ANN, keep(number, old_answer))
+        works = [self.sync.store.write(ANN, keep(number, new_answer)) for number in range(PLACES)]
         works += [store.store.write(SYSTEM, purge) for store in self.stores]
         assert all(reply is None or isinstance(reply, int) for reply in self.at_once(works))
         for number in range(PLACES):
-            answer = self.sync.read(ANN, _answer_of(f"key {number}"))
-            assert answer is not None
-            assert answer.body == b"new"
+            assert self.answer(f"key {number}") == new_answer
 
-    def _write(self, units: list[Unit]) -> list[Any]:
-        return self._run_mixed(units, [])
+    def _compete(self, unit: Callable[[int, Transaction], Awaitable[Any]]) -> list[Any]:
+        """What as many units come to that write at the same time, each with its number."""
+        return self._run_mixed([partial(unit, number) for number in range(UNITS)], [])
 
     def _run_mixed(self, writes: list[Unit], reads: list[Unit]) -> list[Any]:
         """What the units came to, those of ANN that write before those that read.
@@ -234,10 +210,6 @@ async def _weight(tx: Transaction, id_: str) -> int:
     row = await tx.documents.get(NOTES, id_)
     assert row is not None
     return NOTES.decode(row.raw).weight or 0
-
-
-def _answer_of(key: str) -> Callable[[Transaction], Awaitable[Answer | None]]:
-    return lambda tx: tx.answers.get("op", key)
 
 
 def _feed_after(position: int) -> Unit:

@@ -50,17 +50,13 @@ class SearchPromises(StoreTest):
             self.note(f"n{number}", number, text="common filler")
         self.note("best", text="common common rare words")
         terms = {"common": 1, "rare": 1}
+
+        def come_late(turn: int) -> None:
+            self.note(f"late{turn}", 9, text="common rare")  # ahead of every position
+
         assert self._rank(terms) == ["best", "n3", "n2", "n1", "n0"]
         for limit in (1, 2, 4, 5):
-            ids: list[str] = []
-            after: Position | None = None
-            while True:
-                page = self.sync.search(ANN, NOTES, terms, after=after, limit=limit)
-                ids += [row.id for row in page.rows]
-                after = page.end
-                if after is None:
-                    break
-                self.note(f"late{len(ids)}", 9, text="common rare")  # ahead of every position
+            ids = self.walk(limit, terms=terms, between=come_late)
             assert [id_ for id_ in ids if not id_.startswith("late")] == self._rank(terms, end=8)
             assert len(set(ids)) == len(ids)
             for number in range(6):
