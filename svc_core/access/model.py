@@ -7,7 +7,6 @@ from attrs import frozen
 
 from svc_core.access.creation import NAME_MAX, Role
 from svc_core.access.keys import ApiKey
-from svc_core.operation.members import micros
 from svc_core.operation.ports import Collection, Transaction, attribute_keys
 from svc_core.wire.constraints import MaxLen, MinLen
 
@@ -56,7 +55,6 @@ WORKSPACES: Collection[Workspace] = Collection(
     name="workspaces",
     model=Workspace,
     prefix="wsp",
-    order=lambda workspace: micros(workspace.created_at),
     scope="system",
     keys=attribute_keys("name"),
 )
@@ -65,7 +63,6 @@ USERS: Collection[User] = Collection(
     name="users",
     model=User,
     prefix="usr",
-    order=lambda user: micros(user.created_at),
     scope="system",
     keys=attribute_keys("email"),
 )
@@ -74,7 +71,6 @@ MEMBERS: Collection[Membership] = Collection(
     name="members",
     model=Membership,
     prefix="",
-    order=lambda member: micros(member.created_at),
     scope="system",
     keys=attribute_keys("workspace_id", "user_id"),
 )
@@ -83,7 +79,6 @@ KEYS: Collection[ApiKey] = Collection(
     name="keys",
     model=ApiKey,
     prefix="key",
-    order=lambda key: micros(key.created_at),
     scope="system",
     keys={"digest": lambda key: key.digest_hex, "account": lambda key: key.tenant},
 )

@@ -20,7 +20,6 @@ from svc_core.operation.members import (
     RunId,
     ThreadId,
     UpdatedAt,
-    micros,
     micros_or_never,
 )
 from svc_core.operation.ports import Collection, attribute_keys
@@ -191,7 +190,6 @@ AUTOMATIONS: Collection[Automation] = Collection(
     name="automations",
     model=Automation,
     prefix="aut",
-    order=lambda automation: micros(automation.created_at),
     keys=attribute_keys("owner_id", "status"),
     kind="automation",
     owner="owner_id",
@@ -202,7 +200,6 @@ RUNS: Collection[AutomationRun] = Collection(
     name="runs",
     model=AutomationRun,
     prefix="run",
-    order=lambda run: micros(run.created_at),
     keys=attribute_keys("owner_id", "automation_id", "status"),
     kind="automationRun",
     path="/automations/*/runs",

@@ -154,9 +154,6 @@ _TIMETABLE_PATCH = patch_of(
 )
 AUTOMATION_ROWS = Crud(
     AUTOMATIONS,
-    "automation_id",
-    frozenset({"automations:read"}),
-    frozenset({"automations:write"}),
     idempotency="optional",
     body=AutomationInput,
     patch=patch_of(

@@ -33,6 +33,7 @@ from svc_core.ledger.records import Kind, Op, decode
 from svc_core.ledger.repository import checkpoint_of, prefix, receipt_of, vkey_of
 from svc_core.ledger.timestamps import canonical_time
 from svc_core.ledger.transfer.marking import AMBER, Tlp
+from svc_core.ledger.verify.anchors import Anchor
 from svc_core.ledger.verify.outcome import Level
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
@@ -447,8 +448,8 @@ async def verify_ledger(ctx: WorkContext, request: VerifyLedger) -> Single[Verif
     """
     hash_, anchor = request.from_root_hash, None
     if not isinstance(request.from_size, Unset):
-        root = None if isinstance(hash_, Unset) else from_base64(hash_.translate(_STANDARD))
-        anchor = verifying.TrustedTree(request.from_size, root)
+        root = b"" if isinstance(hash_, Unset) else from_base64(hash_.translate(_STANDARD))
+        anchor = Anchor(request.from_size, root)
     elif not isinstance(hash_, Unset):
         raise Problem(problem.INVALID_PARAMETER, "fromSize: is required with fromRootHash")
     verdict = await verifying.verify_stored(

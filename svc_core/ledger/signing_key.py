@@ -14,7 +14,6 @@ from svc_core.base import ids, seals
 from svc_core.base.seals import NONCE_BYTES, Keyring
 from svc_core.ledger.log.note import Ed25519Signer
 from svc_core.operation.context import Context
-from svc_core.operation.members import micros
 from svc_core.operation.ports import Collection
 
 SEED_BYTES: Final = 32
@@ -34,7 +33,6 @@ SIGNING_KEYS: Collection[SigningKey] = Collection(
     name="signing_keys",
     model=SigningKey,
     prefix="led",
-    order=lambda key: micros(key.created_at),
     scope="system",
 )
 _IDS: Final[dict[Purpose, str]] = {

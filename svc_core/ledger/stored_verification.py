@@ -38,14 +38,6 @@ _NUMBER_MAX: Final = 1 << 60
 
 
 @frozen
-class TrustedTree:
-    """The tree that a caller saw earlier; `root` (32 bytes) is None if only the size is known."""
-
-    size: int
-    root: bytes | None
-
-
-@frozen
 class _WalkStart:
     """The stored state at the start of a verification; `head` is None if it is unreadable.
 
@@ -60,7 +52,7 @@ class _WalkStart:
 
 
 async def verify_stored(
-    ctx: WorkContext, *, level: Level, size: int | None = None, anchor: TrustedTree | None = None
+    ctx: WorkContext, *, level: Level, size: int | None = None, anchor: Anchor | None = None
 ) -> Verification:
     """Verify the ledger's first `size` records, and everything stored beside them.
 
@@ -93,18 +85,18 @@ class _Walk:
     _tenant: str
     _start: _WalkStart
     _anchors: Anchors
-    _anchor: TrustedTree | None
+    _anchor: Anchor | None
     _fsck: Fsck
     _part: LogPart = field(factory=LogPart)
 
     @classmethod
     async def start(
-        cls, ctx: WorkContext, *, level: Level, size: int | None, anchor: TrustedTree | None
+        cls, ctx: WorkContext, *, level: Level, size: int | None, anchor: Anchor | None
     ) -> "_Walk":
         work, tenant = ctx.work, ctx.actor.tenant
         start = await work.read(tenant, partial(_begin, size=size))
         _check_sizes(start, size, anchor)
-        anchors = [Anchor(anchor.size, anchor.root)] if anchor is not None and anchor.root else []
+        anchors = [anchor] if anchor is not None and anchor.root else []
         head, whole = start.head, size is None
         root = None if head is None else Anchor(head.size, head.root)
         if root is not None and root.size > start.size == start.stop:
@@ -190,12 +182,12 @@ class _Walk:
             )
             holds = is_consistent(anchor.size, outcome.size, root, outcome.root, proof)
         # A tree of which nobody told the root was compared with nothing.
-        holds = None if holds and anchor.root is None else holds
+        holds = None if holds and not anchor.root else holds
         root_hash = None if root is None else to_base64(root)
         return Consistency(anchor.size, root_hash, tuple(map(to_base64, proof)), holds)
 
 
-def _check_sizes(start: _WalkStart, size: int | None, anchor: TrustedTree | None) -> None:
+def _check_sizes(start: _WalkStart, size: int | None, anchor: Anchor | None) -> None:
     """Check that the ledger has the requested sizes, as far as is known.
 
     Raises:
@@ -206,7 +198,7 @@ def _check_sizes(start: _WalkStart, size: int | None, anchor: TrustedTree | None
         raise Problem(problem.INVALID_PARAMETER, f"size: the ledger has {start.reach} records")
     if size is not None and anchor_size > size:
         raise Problem(problem.INVALID_PARAMETER, f"fromSize: is more than size, {size}")
-    if anchor is not None and anchor.root is None and anchor_size > start.reach:
+    if anchor is not None and not anchor.root and anchor_size > start.reach:
         raise Problem(problem.INVALID_PARAMETER, f"fromSize: the ledger has {start.reach} records")
 
 

@@ -90,9 +90,10 @@ _VERBS: Mapping[str, tuple[str, str, str]] = {
 class Crud(Generic[T]):
     """Declares rows that people write, with the use cases and operations on them.
 
-    `param` is the path parameter that names a row. Reading needs one of the scopes `read`, writing
-    one of `write`. `list_model` is the model of rows in lists, where these have more members
-    than the answer for one row; `foreign` is a collection of rows that may be read and not changed.
+    Reading needs one of the scopes `read`, writing one of `write`, which are named after the
+    collection unless others are given. `list_model` is the model of rows in lists, where these have
+    more members than the answer for one row; `foreign` is a collection of rows that may be read and
+    not changed.
 
     `body` is the class of a whole row as it is sent, `new_body` that of a new one and `patch` that
     of a change in part, where these have other members. A new row has the `initial` members too.
@@ -105,9 +106,8 @@ class Crud(Generic[T]):
     """
 
     collection: Collection[T]
-    param: str
-    read: frozenset[str]
-    write: frozenset[str]
+    read: frozenset[str] = field(kw_only=True)
+    write: frozenset[str] = field(kw_only=True)
     body: type[Any] = field(kw_only=True)
     new_body: type[Any] = field(kw_only=True)
     patch: Any = field(kw_only=True)
@@ -122,6 +122,19 @@ class Crud(Generic[T]):
     follow: Callable[[Context, RowEdit[T]], Awaitable[None]] = _follow
     view: Callable[[Context, T], Awaitable[bytes]] | None = None
     answer: Any = field(kw_only=True)
+
+    @property
+    def param(self) -> str:
+        """The path parameter that names a row, after its kind."""
+        return f"{self.collection.kind}_id"
+
+    @read.default
+    def _read_scope(self) -> frozenset[str]:
+        return frozenset({f"{self.collection.name}:read"})
+
+    @write.default
+    def _write_scope(self) -> frozenset[str]:
+        return frozenset({f"{self.collection.name}:write"})
 
     @new_body.default
     def _default_new_body(self) -> type[Any]:

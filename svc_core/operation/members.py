@@ -1,10 +1,11 @@
 """Annotated types that several models share, and the sort key of an instant."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, Final, TypeVar
 
 import attrs
 
+from svc_core.base.instants import micros as micros  # noqa: PLC0414 - models take it from here
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract import cursor
 from svc_core.contract.problem import INVALID_CURSOR
@@ -70,15 +71,6 @@ def next_revision(row: T, now: datetime, **members: Any) -> T:
     revisable: Any = row
     after: T = attrs.evolve(revisable, updated_at=now, revision=revisable.revision + 1, **members)
     return after
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-
-
-def micros(instant: datetime) -> int:
-    """Microseconds since 1970: exact, sortable, the same number in every backend."""
-    return (instant - _EPOCH) // _MICROSECOND
 
 
 NEVER: Final = 2**62

@@ -262,7 +262,6 @@ WEBHOOKS: Collection[StoredWebhook] = Collection(
     name="webhooks",
     model=StoredWebhook,
     prefix="whk",
-    order=lambda webhook: micros(webhook.created_at),
     kind="webhook",
 )
 
@@ -287,7 +286,6 @@ DELIVERIES: Collection[Delivery] = Collection(
     name="deliveries",
     model=Delivery,
     prefix="att",
-    order=lambda delivery: micros(delivery.created_at),
     keys=attribute_keys("webhook_id", "event_id", "status"),
 )
 

@@ -12,7 +12,6 @@ from svc_core.operation.members import (
     ReportId,
     SubjectId,
     UpdatedAt,
-    micros,
 )
 from svc_core.operation.ports import Collection, attribute_keys
 from svc_core.reports.profiles.model import Name
@@ -69,7 +68,6 @@ PROJECTS: Collection[Project] = Collection(
     name="projects",
     model=Project,
     prefix="prj",
-    order=lambda project: micros(project.created_at),
     keys={
         **attribute_keys("owner_id", "status"),
         "pinned": lambda project: str(project.pinned).lower(),

@@ -50,9 +50,6 @@ async def _check(ctx: Context, change: RowEdit[Project]) -> Project:
 
 PROJECT_ROWS = Crud(
     PROJECTS,
-    "project_id",
-    frozenset({"projects:read"}),
-    frozenset({"projects:write"}),
     idempotency="optional",
     body=ProjectInput,
     rows_max=PROJECTS_MAX,

@@ -119,7 +119,6 @@ AUDIO: Collection[Audio] = Collection(
     name="audio",
     model=Audio,
     prefix="rpt",
-    order=lambda audio: micros(audio.created_at),
     keys={"file": lambda audio: audio.recording.name},
 )
 

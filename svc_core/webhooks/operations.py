@@ -256,9 +256,8 @@ def _deliveries(webhook_id: str, event_id: str) -> str:
 _URL = (problem.WEBHOOK_URL_NOT_ALLOWED,)
 WEBHOOK_ROWS = Crud(
     WEBHOOKS,
-    "webhook_id",
-    MANAGE,
-    MANAGE,
+    read=MANAGE,
+    write=MANAGE,
     body=WebhookInput,
     new_body=NewWebhook,
     patch=patch_of(WebhookInput, url=Url),

@@ -41,7 +41,7 @@ _LEDGER = re.compile("led_[0-9a-f]{24}")
 
 
 class Anchor(NamedTuple):
-    """The root (32 bytes) that a tree of `size` is known to have.
+    """The root (32 bytes) that a tree of `size` is known to have; empty where only the size is.
 
     `proof` shows that a trusted beginning that is larger extends it; it is used for nothing else.
     """
@@ -253,20 +253,14 @@ def gather(**evidence: Unpack[LogEvidence]) -> Anchors:
     key = VerifierKey.parse(vkey) if isinstance(vkey, str) else vkey
     faults: list[Fault] = []
     notes = _counting(
-        "checkpoint",
-        evidence.get("checkpoints", ()),
-        lambda _, text: (text, _open(text, key)),
-        faults,
+        "checkpoint", evidence.get("checkpoints", ()), partial(_note, key=key), faults
     )
     inclusions = _counting(
         "receipt", evidence.get("receipts", ()), partial(_inclusion, key=key), faults
     )
     notes += [(item.receipt.checkpoint, item.checkpoint) for item in inclusions]
     own_notes = _counting(
-        "kept checkpoint",
-        evidence.get("own_checkpoints", ()),
-        lambda _, text: (text, _open_own(text, key)),
-        faults,
+        "kept checkpoint", evidence.get("own_checkpoints", ()), partial(_own_note, key=key), faults
     )
     cosigned = [] if policy is None else [note for note in notes if _is_witnessed(note[0], policy)]
     counting = notes if key else cosigned
@@ -352,9 +346,13 @@ def _inclusion(name: str, text: str, key: VerifierKey | None) -> Inclusion:
     return Inclusion(name, receipt, checkpoint)
 
 
-def _open_own(text: str, key: VerifierKey | None) -> Checkpoint:
+def _note(_: str, text: str, key: VerifierKey | None) -> tuple[str, Checkpoint]:
+    return text, _open(text, key)
+
+
+def _own_note(_: str, text: str, key: VerifierKey | None) -> tuple[str, Checkpoint]:
     """Open the keeper's own checkpoint: the log may have had another address at that time."""
-    return _open(text, key and VerifierKey(_open(text, None).origin, key.public))
+    return text, _open(text, key and VerifierKey(_open(text, None).origin, key.public))
 
 
 def _unread(name: str, error: Exception) -> Fault:

@@ -7,6 +7,7 @@ from typing import Any, Final, Generic, Literal, NamedTuple, Protocol, TypedDict
 from attrs import field, frozen
 
 from svc_core import wire
+from svc_core.base.instants import micros
 
 T = TypeVar("T")
 
@@ -48,6 +49,10 @@ def attribute_keys(*names: str) -> dict[str, Callable[[Any], Any]]:
     return {name: attrgetter(name) for name in names}
 
 
+def _creation(row: Any) -> int:
+    return micros(row.created_at)
+
+
 @frozen
 class Layout:
     """How the rows of a large collection are kept in less space, which a store may do otherwise.
@@ -68,14 +73,15 @@ class Layout:
 class Collection(Generic[T]):
     """The one declaration from which every backend makes its tables and indexes.
 
-    `order` gives the sort key (microseconds since 1970 for times); lists run from the highest to
-    the lowest `(order, id)`. `keys` are single-valued filters, `facets` many-valued ones; each gets
-    an index that ends in the sort key. `numbers` are further sort keys, which are also ranges that
-    a list is narrowed to; `place` is where the row lies, as longitude and latitude in degrees (WGS
-    84). `rankings` names numbers by which rows of one value of a key are often sorted, so that a
-    store may keep an index of both. `search` gives the space-joined tokens of the text index.
-    `form` counts how often what these give has changed under an unchanged name: where it rises, a
-    store fills its indexes anew from its rows.
+    `order` gives the sort key (microseconds since 1970 for times), the instant of creation unless
+    another is given; lists run from the highest to the lowest `(order, id)`. `keys` are single-
+    valued filters, `facets` many-valued ones; each gets an index that ends in the sort key.
+    `numbers` are further sort keys, which are also ranges that a list is narrowed to; `place` is
+    where the row lies, as longitude and latitude in degrees (WGS 84). `rankings` names numbers by
+    which rows of one value of a key are often sorted, so that a store may keep an index of both.
+    `search` gives the space-joined tokens of the text index. `form` counts how often what these
+    give has changed under an unchanged name: where it rises, a store fills its indexes anew from
+    its rows.
     `kind` is the `resourceType` of its changes, or None where changes are not published; what is
     published can be read, under `base` at `path`, which is the collection's name unless another is
     given. Rows that are part of another have its identifier for the `*` in their path, which
@@ -86,7 +92,7 @@ class Collection(Generic[T]):
     name: str
     model: type[T]
     prefix: str
-    order: Callable[[T], int]
+    order: Callable[[T], int] = _creation
     scope: Scope = "tenant"
     keys: Mapping[str, Callable[[T], str | None]] = field(factory=dict)
     facets: Mapping[str, Callable[[T], Iterable[str]]] = field(factory=dict)

@@ -225,7 +225,6 @@ PROFILES: Collection[Profile] = Collection(
     name="profiles",
     model=Profile,
     prefix="prf",
-    order=lambda profile: micros(profile.created_at),
     kind="profile",
 )
 
@@ -233,7 +232,6 @@ SUBSCRIPTIONS: Collection[Subscription] = Collection(
     name="subscriptions",
     model=Subscription,
     prefix="sub",
-    order=lambda subscription: micros(subscription.created_at),
     keys=attribute_keys("profile_id"),
     kind="subscription",
 )

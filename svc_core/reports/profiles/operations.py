@@ -37,10 +37,6 @@ from svc_core.reports.profiles.model import (
 )
 from svc_core.reports.recordings import forget_reports
 
-READ = frozenset({"profiles:read"})
-WRITE = frozenset({"profiles:write"})
-
-
 # -- requests ----------------------------------------------------------------------------------
 
 
@@ -204,9 +200,6 @@ async def subscription_of(ctx: Context, profile_id: str) -> Subscription:
 
 PROFILE_ROWS = Crud(
     PROFILES,
-    "profile_id",
-    READ,
-    WRITE,
     list_model=ProfileRow,
     foreign=FOLLOWS,
     body=ProfileInput,

@@ -33,7 +33,7 @@ from svc_core.reports.profiles.model import (
     SubscriptionInput,
     SubscriptionSettings,
 )
-from svc_core.reports.profiles.operations import READ, WRITE, plan_run
+from svc_core.reports.profiles.operations import PROFILE_ROWS, plan_run
 from svc_core.reports.publications import follow_offer
 from svc_core.wire.constraints import IdOf
 
@@ -128,9 +128,8 @@ _DELIVERY_PATCH = patch_of(
 )
 SUBSCRIPTION_ROWS = Crud(
     SUBSCRIPTIONS,
-    "subscription_id",
-    READ,
-    WRITE,
+    read=PROFILE_ROWS.read,
+    write=PROFILE_ROWS.write,
     body=SubscriptionInput,
     patch=patch_of(
         SubscriptionSettings,

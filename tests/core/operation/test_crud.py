@@ -11,7 +11,7 @@ from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.operation.crud import Crud
 from svc_core.operation.declaration import QUERY
-from svc_core.operation.members import CreatedAt, Cursor, Limit, UpdatedAt, micros
+from svc_core.operation.members import CreatedAt, Cursor, Limit, UpdatedAt
 from svc_core.operation.merge_patch import MergePatch, nullable, patch_of, sent_members
 from svc_core.operation.ports import Collection
 from svc_core.wire import structure
@@ -57,15 +57,11 @@ SHEETS: Collection[Sheet] = Collection(
     name="sheets",
     model=Sheet,
     prefix="prj",
-    order=lambda sheet: micros(sheet.created_at),
     keys={"pinned": lambda sheet: str(sheet.pinned).lower()},
     kind="sheet",
 )
 SHEET_ROWS = Crud(
     SHEETS,
-    "sheet_id",
-    frozenset({"sheets:read"}),
-    frozenset({"sheets:write"}),
     body=SheetInput,
     rows_max=2,
     example={"title": "Harbour dues"},

@@ -16,7 +16,8 @@ from svc_core.ledger.append.batches import append_drafts
 from svc_core.ledger.append.entries import entry
 from svc_core.ledger.log.checkpoint import open_checkpoint
 from svc_core.ledger.log.note import VerifierKey
-from svc_core.ledger.stored_verification import TrustedTree, verify_stored
+from svc_core.ledger.stored_verification import verify_stored
+from svc_core.ledger.verify.anchors import Anchor
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 
@@ -79,10 +80,10 @@ def test_a_long_ledger_is_walked_in_units_that_each_read_little(make_town, monke
     monkeypatch.setattr(verifying, "RUN_BYTES_MAX", 2_000)
     assert verify(town) == whole
     assert (whole.ok, whole.size, whole.checks.store, whole.from_) == (True, 190, True, 0)
-    anchor = TrustedTree(99, b64decode(verify(town, size=99).root_hash))
+    anchor = Anchor(99, b64decode(verify(town, size=99).root_hash))
     now = verify(town, anchor=anchor)
     assert (now.ok, now.anchored_size, now.consistency.ok) == (True, 99, True)
-    wrong = verify(town, anchor=TrustedTree(99, bytes(32)))
+    wrong = verify(town, anchor=Anchor(99, bytes(32)))
     assert (wrong.ok, wrong.consistency.ok, wrong.checkpoint) == (False, False, None)
 
 
@@ -136,7 +137,7 @@ def test_the_last_checkpoint_of_each_day_is_kept_and_is_the_anchor(town):
         assert (outcome.assurance, outcome.anchored_size) == ("self_consistent", None)
         assert (outcome.checks.checkpoints, outcome.checks.tree) == (is_held, is_held)
     roots = [b64decode(verify(town, size=size).root_hash) for size in (2, 5)]
-    now = verify(town, anchor=TrustedTree(2, roots[0]))
+    now = verify(town, anchor=Anchor(2, roots[0]))
     assert (now.assurance, now.anchored_size, now.size) == ("anchored", 2, 5)
 
 
