@@ -17,15 +17,15 @@ class AnswerPromises(StoreTest):
     def test_an_answer_is_found_by_tenant_operation_and_key(self) -> None:
         answer = an_answer(b"body")
         self._keep(ANN, "key", answer)
-        assert self.answer("key") == answer
-        assert self.answer("key", BOB) is None
-        assert self.answer("other") is None
-        assert self.answer("key", operation="other") is None
+        assert self._answer("key") == answer
+        assert self._answer("key", BOB) is None
+        assert self._answer("other") is None
+        assert self._answer("key", operation="other") is None
 
     def test_a_newer_answer_replaces_the_older(self) -> None:
         for body in (b"old", b"new"):
             self._keep(ANN, "key", an_answer(body))
-        assert self.answer("key") == an_answer(b"new")
+        assert self._answer("key") == an_answer(b"new")
 
     def test_old_answers_of_every_tenant_are_forgotten_oldest_first(self) -> None:
         for minutes, tenant in ((3, ANN), (1, BOB), (2, ANN), (4, BOB)):
@@ -33,11 +33,11 @@ class AnswerPromises(StoreTest):
             self._keep(tenant, str(minutes), answer)
         before = START + timedelta(minutes=4)
         assert self._purge(before, 1) == 1
-        assert self.answer("1", BOB) is None
-        assert self.answer("2") is not None
+        assert self._answer("1", BOB) is None
+        assert self._answer("2") is not None
         assert self._purge(before, 9) == 2
         assert self._purge(before, 9) == 0
-        assert self.answer("4", BOB) is not None
+        assert self._answer("4", BOB) is not None
 
     def test_one_purge_forgets_no_more_once_it_was_much(self) -> None:
         large = bytes(PURGED_BYTES // 2)
@@ -56,7 +56,7 @@ class AnswerPromises(StoreTest):
 
         with raises(Mishap):
             self.sync.write(SYSTEM, unit)
-        assert self.answer("key") is not None
+        assert self._answer("key") is not None
 
     def _purge(self, before: Any, limit: int) -> int:
         return self.sync.write(SYSTEM, lambda tx: tx.answers.purge(before, limit=limit))

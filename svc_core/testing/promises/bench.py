@@ -82,17 +82,17 @@ class StoreTest:
         """Writes a note of tenant ANN."""
         self.sync.put(ANN, NOTES, id_, Note(id_, **{"text": "", "written": written, **members}))
 
-    def row(self, id_: str, tenant: str = ANN) -> StoredRow[Note]:
+    def _row(self, id_: str, tenant: str = ANN) -> StoredRow[Note]:
         """The row of a note that is there."""
         row = self.sync.get(tenant, NOTES, id_)
         assert row is not None, id_  # noqa: S101 - as in a promise
         return row
 
-    def stored_note(self, id_: str, tenant: str = ANN) -> Note:
+    def _stored_note(self, id_: str, tenant: str = ANN) -> Note:
         """A note that is there."""
-        return NOTES.decode(self.row(id_, tenant).raw)
+        return NOTES.decode(self._row(id_, tenant).raw)
 
-    def walk(
+    def _walk(
         self,
         limit: int,
         *,
@@ -119,7 +119,7 @@ class StoreTest:
             between(turn)
         raise AssertionError("the list never ends")
 
-    def answer(self, key: str, tenant: str = ANN, operation: str = "op") -> Answer | None:
+    def _answer(self, key: str, tenant: str = ANN, operation: str = "op") -> Answer | None:
         """The answer that is stored for a repeated request."""
         return self.sync.read(tenant, lambda tx: tx.answers.get(operation, key))
 

@@ -28,8 +28,8 @@ class ConcurrencyPromises(StoreTest):
     def test_no_update_is_lost(self) -> None:
         self.note("count", weight=0)
         self._run_mixed([_count_up] * UNITS, [])
-        assert self.stored_note("count").weight == UNITS
-        assert self.row("count").version == UNITS + 1
+        assert self._stored_note("count").weight == UNITS
+        assert self._row("count").version == UNITS + 1
 
     def test_a_counted_limit_holds(self) -> None:
         async def add(number: int, tx: Transaction) -> bool:
@@ -68,7 +68,7 @@ class ConcurrencyPromises(StoreTest):
 
     def test_a_row_is_claimed_by_one_of_those_who_saw_it(self) -> None:
         self.note("job", status="open")
-        job = self.row("job")
+        job = self._row("job")
 
         async def claim(number: int, tx: Transaction) -> bool:
             try:
@@ -103,7 +103,7 @@ class ConcurrencyPromises(StoreTest):
         places = sorted(self._compete(tell))
         assert [place for place, _ in places] == [*range(UNITS)]
         assert [change.id for change in self.sync.feed(ANN).changes] == [id_ for _, id_ in places]
-        assert self.stored_note("last").text == places[-1][1]
+        assert self._stored_note("last").text == places[-1][1]
 
     def test_a_reader_of_the_feed_misses_nothing_that_is_written_meanwhile(self) -> None:
         async def write(tx: Transaction) -> None:
@@ -141,7 +141,7 @@ class ConcurrencyPromises(StoreTest):
             raise Mishap
 
         self._run_mixed([_count_up, fail] * PLACES, [])
-        assert self.stored_note("count").weight == PLACES
+        assert self._stored_note("count").weight == PLACES
         assert self.sync.feed(ANN).changes == ()
 
     def test_tenants_work_at_the_same_time_each_on_its_own(self) -> None:
@@ -155,7 +155,7 @@ class ConcurrencyPromises(StoreTest):
             ]
         )
         for tenant in (ANN, BOB):
-            assert self.stored_note("count", tenant).weight == UNITS // 2
+            assert self._stored_note("count", tenant).weight == UNITS // 2
 
     def test_a_purge_and_a_new_answer_do_not_hinder_each_other(self) -> None:
         old_answer = an_answer(b"old")
@@ -173,7 +173,7 @@ class ConcurrencyPromises(StoreTest):
         works += [store.store.write(SYSTEM, purge) for store in self.stores]
         assert all(reply is None or isinstance(reply, int) for reply in self.at_once(works))
         for number in range(PLACES):
-            assert self.answer(f"key {number}") == new_answer
+            assert self._answer(f"key {number}") == new_answer
 
     def _compete(self, unit: Callable[[int, Transaction], Awaitable[Any]]) -> list[Any]:
         """What as many units come to that write at the same time, each with its number."""

@@ -21,13 +21,13 @@ class ListPromises(StoreTest):
         for number in range(10):
             self.note(f"n{number}", number // 3)
         for limit in (1, 2, 3, 9, 10, 11):
-            assert self.walk(limit) == self.list_ids()
+            assert self._walk(limit) == self.list_ids()
 
     def test_paging_repeats_and_loses_nothing_while_rows_are_inserted(self) -> None:
         for number in range(20):
             self.note(f"n{number:02}", number // 4)
         at_first = self.list_ids()
-        pages = self.walk(3, between=lambda turn: self.note(f"x{turn}", turn))
+        pages = self._walk(3, between=lambda turn: self.note(f"x{turn}", turn))
         assert [id_ for id_ in pages if id_ in at_first] == at_first
         assert len(set(pages)) == len(pages)
 
@@ -94,7 +94,7 @@ class ListPromises(StoreTest):
             {"topic": ("t", "u"), "status": ("open",)},
         ):
             query: dict[str, Any] = {"where": filters, "start": 1, "end": 4}
-            assert self.walk(2, **query) == self.list_ids(**query)
+            assert self._walk(2, **query) == self.list_ids(**query)
 
     def test_a_list_goes_by_any_declared_number_with_rows_that_lack_it_last(self) -> None:
         for id_, weight in (("a", 2), ("b", None), ("c", 2**63 - 1), ("d", -5), ("e", 2)):
@@ -104,9 +104,9 @@ class ListPromises(StoreTest):
         for filters in ({"topic": ("t", "v")}, {"status": ("open",)}):
             assert self.list_ids(order="weight", where=filters) == ["c", "e", "a", "d", "b"]
         for limit in (1, 2, 5):
-            assert self.walk(limit, order="weight") == self.list_ids(order="weight")
+            assert self._walk(limit, order="weight") == self.list_ids(order="weight")
             filters = {"topic": ("t", "u")}
-            assert self.walk(limit, order="weight", where=filters) == self.list_ids(order="weight")
+            assert self._walk(limit, order="weight", where=filters) == self.list_ids(order="weight")
 
     def test_ranges_of_numbers_have_both_their_ends(self) -> None:
         for id_, weight in (("a", 1), ("b", 2), ("c", 3), ("d", None)):
@@ -175,7 +175,7 @@ class ListPromises(StoreTest):
         assert self.list_ids(words=("one", "tw")) == []
         assert self.list_ids(words=("one",), where={"status": ("open",)}) == ["n5", "n3"]
         assert self.list_ids(words=("one",), start=2, end=4) == ["n3", "n2"]
-        assert self.walk(1, words=("one",)) == ["n5", "n3", "n2", "n0"]
+        assert self._walk(1, words=("one",)) == ["n5", "n3", "n2", "n0"]
 
     def test_rows_are_counted_up_to_a_limit(self) -> None:
         for number in range(5):

@@ -22,7 +22,7 @@ class RowPromises(StoreTest):
     def test_each_write_counts_the_version_up(self) -> None:
         for version in (1, 2, 3):
             assert self.sync.put(ANN, NOTES, "a", Note("a", str(version))).version == version
-        assert (self.row("a").version, self.stored_note("a").text) == (3, "3")
+        assert (self._row("a").version, self._stored_note("a").text) == (3, "3")
 
     def test_an_absent_row_is_none(self) -> None:
         assert self.sync.get(ANN, NOTES, "a") is None
@@ -46,7 +46,7 @@ class RowPromises(StoreTest):
                 self.sync.put(ANN, NOTES, "a", Note("a", "other"), expect=expect)
             with raises(StaleVersionError, current=1):
                 self.sync.delete(ANN, NOTES, "a", expect=expect)
-        assert (self.row("a").version, self.stored_note("a").text) == (1, "first")
+        assert (self._row("a").version, self._stored_note("a").text) == (1, "first")
 
     def test_the_expected_version_writes_and_deletes(self) -> None:
         assert self.sync.put(ANN, NOTES, "a", Note("a", ""), expect=0).version == 1

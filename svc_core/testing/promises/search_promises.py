@@ -56,7 +56,7 @@ class SearchPromises(StoreTest):
 
         assert self._rank(terms) == ["best", "n3", "n2", "n1", "n0"]
         for limit in (1, 2, 4, 5):
-            ids = self.walk(limit, terms=terms, between=come_late)
+            ids = self._walk(limit, terms=terms, between=come_late)
             assert [id_ for id_ in ids if not id_.startswith("late")] == self._rank(terms, end=8)
             assert len(set(ids)) == len(ids)
             for number in range(6):

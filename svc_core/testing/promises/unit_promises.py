@@ -31,9 +31,9 @@ class UnitPromises(StoreTest):
         assert self.list_ids(where={"topic": ("t",), "status": ("open",)}) == ["kept"]
         assert self.search_ids("before", "after") == {"kept"}
         assert self.sync.feed(ANN).changes == ()
-        old = self.answer("old")
+        old = self._answer("old")
         assert old == an_answer(b"old")
-        assert self.answer("new") is None
+        assert self._answer("new") is None
 
     def test_a_unit_sees_what_it_wrote(self) -> None:
         async def unit(tx: Transaction) -> tuple[int, int, int]:
