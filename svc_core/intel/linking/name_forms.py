@@ -33,6 +33,7 @@ def normal_name(name: str) -> str:
     """
     text = _without_tail(fold_case(name)).replace("&", " and ")
     plain = _APOSTROPHE.sub("", _ABBREVIATION.sub("", text))
+    plain = _joined_forms().sub(" ", plain).strip() or plain
     words = [word for word in _NOT_WORD.sub(" ", plain).split() if word != "and"]
     return " ".join(_without_forms(words) or words)
 
@@ -110,6 +111,13 @@ def _forms(place: str) -> frozenset[str]:
         forms.split("|") for side, _, forms in data.table_rows("legal_forms.tsv") if side == place
     )
     return frozenset(chain.from_iterable(groups))
+
+
+@cache
+def _joined_forms() -> re.Pattern[str]:
+    """Legal forms of scripts without spaces, the longest first."""
+    forms = sorted(map(fold_case, _forms("joined")), key=len, reverse=True)
+    return re.compile("|".join(forms))
 
 
 @cache

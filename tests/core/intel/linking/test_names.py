@@ -41,7 +41,24 @@ def test_a_digit_or_a_capital_inside_is_uncommon() -> None:
 def test_every_legal_form_is_written_as_names_are_compared() -> None:
     for line in data.table_lines("legal_forms.tsv"):
         place, countries, forms = line.split("\t")
-        assert place in {"head", "tail"}
+        assert place in {"head", "tail", "joined"}
         assert all(len(item) == 2 and item.isupper() for item in countries.split("|"))
         for form in forms.split("|"):
             assert form == " ".join(word for word in form.lower().split() if word.isalnum())
+
+
+@pytest.mark.parametrize(
+    ("name", "bare"),
+    [
+        ("ООО «Газ Пример»", "газ пример"),
+        ("Пример, ПАО", "пример"),
+        ("ТОВ Приклад", "приклад"),
+        ("株式会社例製作所", "例製作所"),
+        ("例子银行股份有限公司", "例子银行"),
+        ("주식회사 예시", "예시"),
+        ("株式会社", "株式会社"),
+    ],
+)
+def test_legal_forms_are_known_in_their_own_script(name: str, bare: str) -> None:
+    assert normal_name(name) == normal_name(bare)
+    assert normal_name(name) != "" != normal_name(bare)
