@@ -34,7 +34,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.intel.graphs": 717,
     "svc_core.intel.incidents": 1080,
     "svc_core.intel.intake": 1141,
-    "svc_core.intel.linking": 554,
+    "svc_core.intel.linking": 559,
     "svc_core.intel.news": 677,
     "svc_core.intel.signals": 1070,
     "svc_core.intel.vulnerabilities": 129,
