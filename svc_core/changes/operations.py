@@ -21,6 +21,7 @@ from svc_core.contract import cursor, envelope, problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Content, Page, Single
 from svc_core.operation import stream
+from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     JSON,
@@ -107,7 +108,7 @@ async def _list_page(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
     mark = cursor.Watermark(epoch, changes.position.everybody, changes.position.own)
     watermark = cursor.seal_watermark(mark, ctx.actor.tenant)
     return Page(
-        tuple(map(dump_change, changes.changes)),
+        tuple(dump_change(change, ctx.actor) for change in changes.changes),
         next_cursor=watermark if changes.has_more else None,
         next_parameter="after" if isinstance(request.cursor, Unset) else "cursor",
         meta={"watermark": watermark},
@@ -173,7 +174,8 @@ def _example_row(
     kind: ChangeType, noun: str, id_: str, version: int, fields: tuple[str, ...] | None = None
 ) -> bytes:
     own, path = f"chg_{EXAMPLE_DIGITS[:-1]}{version}", f"{BASE_V1}/{noun}s/{id_}"
-    return dump_change(Change(own, kind, noun, id_, version, _NOON, path, False, fields))
+    change = Change(own, kind, noun, id_, version, _NOON, path, False, fields)
+    return dump_change(change, Actor("wsp"))
 
 
 _ROWS = (

@@ -48,7 +48,7 @@ NO_WEBSOCKET = "This service has no WebSocket; send an HTTP request."
 
 FULL = f"Nothing can be written: {NO_SPACE}."
 
-ALWAYS_ANSWERED = frozenset({"/livez", "/readyz", "/metrics"})
+ALWAYS_ANSWERED = frozenset({"/livez", "/healthz", "/readyz", "/metrics"})
 """Paths that are answered also while the server is overloaded or shutting down."""
 
 

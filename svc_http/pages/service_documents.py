@@ -124,6 +124,9 @@ class Pages:
             "/problems": self._problems,
             "/problems/{slug}": self._problem,
             "/livez": self._livez,
+            "/healthz": self._livez,
+            f"{BASE_V1}/": self._json_index,
+            f"{BASE_V2}/": self._json_index,
             "/readyz": self._readyz,
         }
         if self._terms is not None:
@@ -141,6 +144,9 @@ class Pages:
 
     async def _index(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
         await send_page(exchange, self._index_page(_choose(exchange, (JSON, HTML))))
+
+    async def _json_index(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
+        await send_page(exchange, self._index_page(JSON))
 
     def _render_index(self, form: Representation) -> StaticPage:
         paths = {

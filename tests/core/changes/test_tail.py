@@ -12,6 +12,7 @@ from svc_core.base import drive
 from svc_core.changes.render import ChangeRow, dump_change
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.ports import FeedPosition, Transaction
 from svc_core.operation.stream import Stream
@@ -108,7 +109,7 @@ def test_the_quick_form_of_a_row_is_the_form_of_its_model(house: Any) -> None:
     assert len(records_.changes) == 4
     for change in records_.changes:
         for row in (change, evolve(change, path=None, resource_id='"\u2028é')):
-            raw = dump_change(row)
+            raw = dump_change(row, Actor("wsp_a"))
             assert wire.to_bytes(wire.from_bytes(ChangeRow, raw)) == raw
 
 

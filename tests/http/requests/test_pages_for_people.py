@@ -147,10 +147,21 @@ def test_a_refusal_is_a_page_to_who_prefers_one(real, check_problem, accept, is_
     assert (head.status_code, head.content) == (404, b"")
 
 
-@pytest.mark.parametrize("path", ["/api/v1/nowhere", "/api/v1/reports", "/api/v2/"])
+@pytest.mark.parametrize("path", ["/api/v1/nowhere", "/api/v1/reports", "/api/v2/x"])
 def test_under_the_interface_every_refusal_is_problem_json(real, path):
     answer = real.ask("GET", path, headers={"Accept": "text/html"})
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("path", ["/api/v1/", "/api/v2/"])
+def test_the_interface_has_an_index_for_machines(real, path):
+    answer = real.ask("GET", path, headers={"Accept": "text/html"})
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json() == real.ask("GET", "/", headers={"Accept": "application/json"}).json()
+
+
+def test_a_usual_path_of_liveness_answers_as_our_own(real):
+    assert real.ask("GET", "/healthz").content == real.ask("GET", "/livez").content
 
 
 def test_other_methods_on_a_page_are_refused_as_a_page(real):
