@@ -33,7 +33,7 @@ from svc_core.operation.members import (
     micros_or_undated,
 )
 from svc_core.operation.period import AreaFilter, Since, TimeFilter, Until, UpdatedSince
-from svc_core.operation.ports import Collection, Layout
+from svc_core.operation.ports import Collection
 from svc_core.operation.source_members import (
     SEVERITIES,
     Confidence,
@@ -267,7 +267,6 @@ OSINT_EVENTS: Collection[OsintEvent] = Collection(
     prefix="obs",
     order=lambda event: micros_or_undated(event.occurred_at),
     scope="global",
-    layout=Layout(is_compressed=True),
     **_EVENT.indexes(ListEvents, facets={"marks": marks_of}, numbers={"gravity": _gravity}),
     place=lambda event: point_at(event.place),
     form=2,

@@ -60,7 +60,8 @@ class Layout:
     `is_compressed` says that rows are many and alike, so that a store may compress their bytes.
     Where it `is_filtered`, it is never listed without a filter, and its order alone needs no index.
     Nor do the filters `beside`, which only ever narrow others. `distinctive` are keys of which a
-    value has few rows, which can be sorted when they are read.
+    value has few rows, so that these can be sorted when they are read, and a digest of the value
+    will do.
     """
 
     is_compressed: bool = False

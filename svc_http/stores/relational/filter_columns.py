@@ -5,6 +5,8 @@ which has rows of its own.
 """
 
 import re
+from base64 import b64encode
+from hashlib import blake2b
 from typing import Any
 
 from svc_core.operation.ports import Collection, IndexedRow
@@ -35,6 +37,11 @@ def index_cells(collection: Collection[Any], record: IndexedRow) -> list[Any]:
     """The values of the columns of keys and numbers, in their order."""
     keys = [record.keys[name] for name in collection.keys]
     return keys + [record.numbers[name] for name in collection.number_names]
+
+
+def key_digest(text: str) -> str:
+    """The 16 characters, of 96 bits, that stand for a long value of a key."""
+    return b64encode(blake2b(text.encode(), digest_size=12).digest()).decode()
 
 
 def facet_pairs(record: IndexedRow) -> list[tuple[str, str]]:

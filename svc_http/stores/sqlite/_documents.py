@@ -15,6 +15,7 @@ from svc_core.operation.ports import (
 from svc_core.operation.ports import tenancy as scopes
 from svc_core.operation.ports.selection import Criteria
 from svc_http.stores.relational.documents_reading import RelationalDocuments
+from svc_http.stores.relational.filter_columns import key_digest
 from svc_http.stores.relational.list_statements import IndexWalk
 from svc_http.stores.sqlite._lists import SqliteLists
 from svc_http.stores.sqlite._rows import RowState, RowWriter
@@ -77,6 +78,13 @@ class SqliteDocuments(RelationalDocuments[SqliteLists]):
     def _statements(
         self, collection: Collection[Any], owner: str, criteria: Criteria
     ) -> SqliteLists:
+        distinctive = collection.layout.distinctive
+        if distinctive:  # of which the rows have digests
+            where = {
+                name: tuple(map(key_digest, values)) if name in distinctive else values
+                for name, values in criteria.where.items()
+            }
+            criteria = criteria._replace(where=where)
         return SqliteLists(collection, owner, criteria)
 
     async def _page(
@@ -126,7 +134,7 @@ class SqliteDocuments(RelationalDocuments[SqliteLists]):
 
     def _stored(self, collection: Collection[Any], records: Iterable[Any]) -> list[StoredRow[Any]]:
         if collection.layout.is_compressed:
-            records = [(*row[:3], expand_row(row[3], row[0])) for row in records]
+            records = [(row[0], row[1], row[2], expand_row(row[3], row[0])) for row in records]
         return super()._stored(collection, records)
 
     def _writer(self, collection: Collection[Any], id_: str) -> RowWriter:

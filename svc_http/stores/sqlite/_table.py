@@ -77,14 +77,14 @@ class SqliteTable:
     @property
     def indexes(self) -> dict[str, str]:
         """The statements that create the indexes of the order and of filters, by the name of the
-        index in a shape: that of its filter, with ` distinctive` behind it where it has no order.
+        index in a shape: that of its filter, with ` digest` behind it where it has no order.
         """
         layout, indexes = self.collection.layout, dict[str, str]()
         if not layout.is_filtered:
             indexes[""] = self.statement("create_order")
         for name in self.collection.keys:
             if name in layout.distinctive:
-                indexes[f"{name} distinctive"] = self.statement("index_distinctive", name)
+                indexes[f"{name} digest"] = self.statement("index_digest", name)
             elif name not in layout.beside:
                 indexes[name] = self.statement("index_key", name)
         for name in self.collection.number_names:

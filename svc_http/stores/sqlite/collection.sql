@@ -43,7 +43,7 @@ ALTER TABLE {rows} ADD COLUMN k_{name} TEXT
 -- index_key
 CREATE INDEX i_{rows}_{name} ON {rows} (tenant, k_{name}, ord DESC, id DESC) WHERE k_{name} IS
   NOT NULL
--- index_distinctive
+-- index_digest
 CREATE INDEX i_{rows}_{name} ON {rows} (tenant, k_{name}) WHERE k_{name} IS NOT NULL
 -- add_number
 ALTER TABLE {rows} ADD COLUMN n_{name} INTEGER NOT NULL DEFAULT {no_number}
