@@ -39,7 +39,7 @@ def index_cells(collection: Collection[Any], record: IndexedRow) -> list[Any]:
     return keys + [record.numbers[name] for name in collection.number_names]
 
 
-def key_digest(text: str) -> str:
+def filter_digest(text: str) -> str:
     """The 16 characters, of 96 bits, that stand for a long value of a key."""
     return b64encode(blake2b(text.encode(), digest_size=12).digest()).decode()
 

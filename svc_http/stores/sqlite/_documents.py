@@ -15,7 +15,7 @@ from svc_core.operation.ports import (
 from svc_core.operation.ports import tenancy as scopes
 from svc_core.operation.ports.selection import Criteria
 from svc_http.stores.relational.documents_reading import RelationalDocuments
-from svc_http.stores.relational.filter_columns import key_digest
+from svc_http.stores.relational.filter_columns import filter_digest
 from svc_http.stores.relational.list_statements import IndexWalk
 from svc_http.stores.sqlite._lists import SqliteLists
 from svc_http.stores.sqlite._rows import RowState, RowWriter
@@ -81,7 +81,7 @@ class SqliteDocuments(RelationalDocuments[SqliteLists]):
         distinctive = collection.layout.distinctive
         if distinctive:  # of which the rows have digests
             where = {
-                name: tuple(map(key_digest, values)) if name in distinctive else values
+                name: tuple(map(filter_digest, values)) if name in distinctive else values
                 for name, values in criteria.where.items()
             }
             criteria = criteria._replace(where=where)

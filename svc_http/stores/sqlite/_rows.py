@@ -9,7 +9,7 @@ from attrs import evolve, frozen
 from svc_core.base import compact
 from svc_core.operation.ports import IndexedRow
 from svc_http.stores.contents import record_of
-from svc_http.stores.relational.filter_columns import facet_pairs, index_cells, key_digest
+from svc_http.stores.relational.filter_columns import facet_pairs, filter_digest, index_cells
 from svc_http.stores.sqlite._table import SqliteTable
 from svc_http.stores.sqlite._texts import Texts
 from svc_http.stores.sqlite.row_compression import compress_row, expand_row
@@ -97,7 +97,7 @@ class RowWriter:
         if collection.layout.distinctive:
             keys = {**record.keys}
             for name in collection.layout.distinctive:
-                keys[name] = None if (text := keys[name]) is None else key_digest(text)
+                keys[name] = None if (text := keys[name]) is None else filter_digest(text)
             record = evolve(record, keys=keys)
         cells = index_cells(collection, record)
         return [version, record.order, _json(pairs) if pairs else "[]", *cells, body]
