@@ -436,7 +436,12 @@ def documentation() -> Mapping[str, str]:
 def setting_error(name: str, why: str) -> SettingsError:
     """The error for a setting: one line with an example of a valid value."""
     example = MEMBERS[name].metadata["example"]
-    return SettingsError(f"setting {name!r} {why}; for example {PREFIX}{name.upper()}={example}")
+    return setting_fault(name, f"{why}; for example {PREFIX}{name.upper()}={example}")
+
+
+def setting_fault(name: str, why: str) -> SettingsError:
+    """The error for a setting that no example of a valid value would mend."""
+    return SettingsError(f"setting {name!r} {why}")
 
 
 # -- loading -----------------------------------------------------------------------------------
@@ -500,10 +505,8 @@ def _secret_file(name: str, path: str) -> str:
     try:
         return Path(path).read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as missing:
-        raise SettingsError(
-            f"setting {name!r} cannot be read from {path}, the file that "
-            f"{PREFIX}{name.upper()}_FILE names"
-        ) from missing
+        why = f"cannot be read from {path}, the file that {PREFIX}{name.upper()}_FILE names"
+        raise setting_fault(name, why) from missing
 
 
 def _read(name: str, value: object) -> Any:

@@ -16,7 +16,7 @@ import attrs
 
 from svc_core.agent import answer_events as events
 from svc_core.agent.answer_events import AnswerDone, AnswerFailure, Event, Text, ToolFailure, Usage
-from svc_core.base import compact
+from svc_core.base.compact import ascii_text
 from svc_core.contract import problem
 
 Chunk: TypeAlias = dict[str, Any]
@@ -36,8 +36,6 @@ _TOO_LATE: Final = AnswerFailure(
     problem.UPSTREAM_TIMEOUT.code, "The answer took longer than it may."
 )
 _NO_RESULT: Final = "The tool gave no answer."
-
-_json: Final = compact.compact_encoder(ascii_only=True)
 
 
 class Encoder(ABC):
@@ -151,10 +149,10 @@ class Encoder(ABC):
 def json_or_empty(value: object) -> object:
     """The value, or an empty object where it has no JSON form of at most `TOOL_BYTES_MAX`."""
     try:
-        return value if len(_json(value)) <= TOOL_BYTES_MAX else {}
+        return value if len(ascii_text(value)) <= TOOL_BYTES_MAX else {}
     except (TypeError, ValueError, RecursionError):
         return {}
 
 
 def _frames_of(chunks: Iterable[Chunk]) -> bytes:
-    return b"".join(b"data: %b\n\n" % _json(chunk).encode() for chunk in chunks)
+    return b"".join(b"data: %b\n\n" % ascii_text(chunk).encode() for chunk in chunks)

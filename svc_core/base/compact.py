@@ -6,7 +6,7 @@ encoding a small value.
 
 from collections.abc import Callable
 from json import encoder as json_encoder
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 
 def compact_encoder(
@@ -30,3 +30,9 @@ def compact_encoder(
 
 def _refuse(value: object) -> NoReturn:
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+compact_text: Final = compact_encoder()
+"""The compact text of a JSON value."""
+ascii_text: Final = compact_encoder(ascii_only=True)
+"""The same in pure ASCII, with everything else escaped."""

@@ -14,7 +14,8 @@ from typing import Annotated, Any, Final, Literal
 
 from attrs import evolve, frozen
 
-from svc_core.base import compact, instants
+from svc_core.base import instants
+from svc_core.base.compact import compact_text
 from svc_core.contract import cursor
 from svc_core.operation import stream
 from svc_core.operation.caller import Actor
@@ -23,8 +24,6 @@ from svc_core.operation.declaration import SSE
 from svc_core.operation.ports import Change, ChangeSlice, ChangeType, FeedPosition
 from svc_core.operation.stream import Stream, Watch
 from svc_core.wire.constraints import Example, IdOf
-
-_text = compact.compact_encoder()
 
 # The kinds of every collection that publishes its changes; a test holds the two together.
 ResourceType = Literal[
@@ -123,7 +122,7 @@ def dump_change(change: Change, actor: Actor) -> bytes:
         "mergedIntoId": change.merged_into_id,
         "links": {"self": change.path if is_readable else None},
     }
-    return _text(members).encode()
+    return compact_text(members).encode()
 
 
 # -- whose rows they are -----------------------------------------------------------------------

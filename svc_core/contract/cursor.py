@@ -18,6 +18,7 @@ from attrs import frozen
 from cryptography.exceptions import InvalidTag
 
 from svc_core.base import compact
+from svc_core.base.compact import ascii_text
 from svc_core.base.seals import NONCE_BYTES, Keyring, SealError
 
 VERSION: Final = 1
@@ -94,7 +95,7 @@ def seal(keyring: Keyring, position: object, binding: bytes, nonce: bytes) -> st
     if len(nonce) != NONCE_BYTES:
         raise CursorError(f"A cursor is sealed with {NONCE_BYTES} random bytes, not {len(nonce)}.")
     head = bytes((VERSION, keyring.current))
-    plain = _position_text(position).encode()
+    plain = ascii_text(position).encode()
     ciphertext = keyring.cipher(keyring.current).encrypt(nonce, plain, head + binding)
     text = _to_text(head + nonce + ciphertext)
     if len(text) > LENGTH_MAX:
@@ -121,8 +122,6 @@ def unseal(keyring: Keyring, text: str, binding: bytes) -> Any:
 
 # Escaped to ASCII, so that every text has a form; sorted, so that equal filters have one.
 _binding_text = compact.compact_encoder(ascii_only=True, sort_keys=True)
-_position_text = compact.compact_encoder(ascii_only=True)
-
 
 # -- watermarks --------------------------------------------------------------------------------
 

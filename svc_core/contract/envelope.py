@@ -7,17 +7,16 @@ bytes and are spliced, never decoded: the cost of a page is one join.
 from collections.abc import Mapping
 from datetime import datetime
 
-from svc_core.base import compact, instants
+from svc_core.base import instants
+from svc_core.base.compact import compact_text
 from svc_core.contract.result import Page, PagedResource
-
-_text = compact.compact_encoder()
 
 DEPRECATED_COUNT = "count"  # Spec: Versioning 4: meta.count stays beside meta.pageCount on v1
 
 
 def page_body(result: Page[object], *, next_link: str | None, aliases: bool) -> bytes:
     """`{"data": [...], "meta": {...}, "links": {"next": ...}}` of one page of rows."""
-    tail = _text({"meta": _meta(result, aliases), "links": {"next": next_link}})
+    tail = compact_text({"meta": _meta(result, aliases), "links": {"next": next_link}})
     data = result.raw if isinstance(result, PagedResource) else b"[%b]" % b",".join(result.rows)
     return b'{"data":%b,%b' % (data, tail[1:].encode())
 
@@ -30,7 +29,7 @@ def feature_collection(
     `links` are addresses by their relation; with `numberReturned` and `timeStamp` they stand as
     clients of OGC API Features (part 1, 7.16) expect them. `meta` is that of the envelope.
     """
-    tail = _text(
+    tail = compact_text(
         {
             "numberReturned": len(result.rows),
             "timeStamp": instants.render(timestamp),

@@ -12,12 +12,10 @@ from types import MappingProxyType
 from attrs import frozen
 
 from svc_core import data
-from svc_core.base import compact
+from svc_core.base.compact import compact_text
 from svc_core.wire import InputFault
 
 MEDIA_TYPE = "application/problem+json"
-
-_text = compact.compact_encoder()
 
 
 @frozen
@@ -77,7 +75,7 @@ def body(problem: Problem, *, base_url: str, request_id: str) -> bytes:
         "requestId": request_id,
         "resolution": problem.resolution,
     }
-    return _text(members).encode()
+    return compact_text(members).encode()
 
 
 FAULTS_MAX = 10  # enough to correct a form in one go, and short enough for one log line

@@ -14,7 +14,8 @@ from typing import Any
 
 import attrs
 
-from svc_core.base import compact, instants
+from svc_core.base import instants
+from svc_core.base.compact import compact_text
 from svc_core.operation.context import Context, scan_values
 from svc_core.operation.ports import StoredRow
 from svc_core.outbox.model import (
@@ -34,8 +35,6 @@ from svc_core.outbox.model import (
 
 Amend = Callable[[dict[str, Any]], Mapping[str, Any]]
 """A function from the CloudEvent members of an event to the amended ones."""
-
-_text = compact.compact_encoder()
 
 
 def cloud_event(
@@ -58,7 +57,7 @@ def cloud_event(
         "datacontenttype": "application/json",
         "data": dict(data),
     }
-    return OutboxEvent(id_, type_, subject, _text(members), at)
+    return OutboxEvent(id_, type_, subject, compact_text(members), at)
 
 
 async def publish(ctx: Context, event: OutboxEvent, webhooks: Iterable[StoredWebhook]) -> None:
@@ -105,7 +104,7 @@ async def release_waiting(ctx: Context, subject: str, amend: Amend | None) -> No
         deliveries = await scan_values(ctx, DELIVERIES, where=filters, limit=WEBHOOKS_MAX)
         body, is_open = event.body, event.waits_until is not None and ctx.now < event.waits_until
         if amend and is_open and not any(delivery.attempts for delivery in deliveries):
-            body = _text(amend(json.loads(body)))
+            body = compact_text(amend(json.loads(body)))
         await ctx.save(EVENTS, event.id, attrs.evolve(event, body=body, waits_until=None))
         for delivery in deliveries:
             if delivery.status == "pending":

@@ -13,7 +13,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.base import compact
+from svc_core.base.compact import compact_text
 from svc_core.operation.declaration import Operation, Tier
 from svc_core.payments.messages import IDENTIFIER, SCHEME, VERSION, PaymentRequirements
 from svc_core.payments.networks import BASE_SEPOLIA, BURN_ADDRESS, Network
@@ -39,8 +39,6 @@ EXTENSIONS: Final[dict[str, Any]] = {IDENTIFIER: {"info": {"required": False}, "
 
 ERROR_UNSETTLED: Final = "This server settles no payments yet; nothing was charged."
 
-_text = compact.compact_encoder()
-
 
 @frozen
 class Terms:
@@ -62,8 +60,8 @@ class Offer:
 
         `error` says why the request was not served, in words for people.
         """
-        name = _text(resource_url(url))
-        head = f'{{"x402Version":{VERSION},"error":{_text(error)},"resource":{{"url":{name},'
+        name = compact_text(resource_url(url))
+        head = f'{{"x402Version":{VERSION},"error":{compact_text(error)},"resource":{{"url":{name},'
         return b64encode((head + self._rest).encode()).decode("ascii")
 
 
@@ -71,9 +69,10 @@ def offer(operation: Operation[Any, Any], terms: Terms) -> Offer | None:
     """The offer for an operation; None for one that cannot be paid for."""
     if operation.tier is None or operation.auth != "bearer-or-x402":
         return None
-    resource = _text({"description": operation.summary, "mimeType": operation.media[0].media_type})
+    media_type = operation.media[0].media_type
+    resource = compact_text({"description": operation.summary, "mimeType": media_type})
     way = requirements(operation.tier, terms)
-    accepts, extensions = _text([wire.to_json(way)]), _text(EXTENSIONS)
+    accepts, extensions = compact_text([wire.to_json(way)]), compact_text(EXTENSIONS)
     return Offer(way, f'{resource[1:]},"accepts":{accepts},"extensions":{extensions}}}')
 
 

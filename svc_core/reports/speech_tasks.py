@@ -10,7 +10,7 @@ Rule 3: audio is of the words that were read: a report that was made again meanw
 """
 
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 import attrs
 from attrs import field, frozen
@@ -94,9 +94,7 @@ async def claim_speech(
 
 async def renew_claim(ctx: Context, task: SpeechTask, until: datetime) -> None:
     """Extend a claim until then, unless it has lapsed and is another worker's."""
-    wish = await _claim_of(ctx, task)
-    if wish is not None:
-        await ctx.save(SPEECH_REQUESTS, task.report_id, attrs.evolve(wish, due_at=until))
+    await _change_claim(ctx, task, due_at=until)
 
 
 async def release_claim(ctx: Context, report_id: str) -> None:
@@ -115,25 +113,26 @@ async def _claim_of(ctx: Context, task: SpeechTask) -> SpeechRequest | None:
     return wish if is_its else None
 
 
+async def _change_claim(ctx: Context, task: SpeechTask, **members: Any) -> None:
+    """Write these members of the request, while the task still holds its claim."""
+    wish = await _claim_of(ctx, task)
+    if wish is not None:
+        await ctx.save(SPEECH_REQUESTS, task.report_id, attrs.evolve(wish, **members))
+
+
 async def retry_later(ctx: Context, task: SpeechTask) -> None:
     """Retry a failed task later, each time later; the last failure ends it."""
-    wish = await _claim_of(ctx, task)
-    if wish is None:
-        return
-    if task.attempts >= ATTEMPTS_MAX:
+    if task.attempts < ATTEMPTS_MAX:
+        wait = RETRY_MIN * 4 ** (task.attempts - 1)
+        await _change_claim(ctx, task, due_at=ctx.now + wait, is_claimed=False)
+    elif await _claim_of(ctx, task) is not None:
         await give_up(ctx, task.report_id)
-        return
-    wait = RETRY_MIN * 4 ** (task.attempts - 1)
-    again = attrs.evolve(wish, due_at=ctx.now + wait, is_claimed=False)
-    await ctx.save(SPEECH_REQUESTS, task.report_id, again)
 
 
 async def return_claim(ctx: Context, task: SpeechTask) -> None:
     """Release a claim at once, as if it had never been taken."""
-    wish = await _claim_of(ctx, task)
-    if wish is not None:
-        again = attrs.evolve(wish, due_at=ctx.now, attempts=wish.attempts - 1, is_claimed=False)
-        await ctx.save(SPEECH_REQUESTS, task.report_id, again)
+    attempts = task.attempts - 1
+    await _change_claim(ctx, task, due_at=ctx.now, attempts=attempts, is_claimed=False)
 
 
 async def attach_audio(

@@ -32,6 +32,7 @@ from svc_core.payments.payment_rows import Payment, minute_of
 from svc_core.payments.receipts import Signing
 from svc_core.payments.steps import Checkout, ClientGone, PaidReply, PaymentPolicy, Work
 from svc_core.payments.store import StoredPayments
+from svc_http import system
 from svc_http.exchange.fair_shares import BOUNDS, Shares
 from svc_http.exchange.http_exchange import ClientGoneError, Exchange, busy
 from svc_http.guard.address_limits import wait_seconds
@@ -184,11 +185,7 @@ class PaymentCheckout:
 
     async def drain(self, seconds: float) -> None:
         """Wait for the running payments; slower ones are cancelled, and recovered later."""
-        if self._under_way:
-            _, late = await asyncio.wait([*self._under_way], timeout=seconds)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+        await system.end_tasks(self._under_way, seconds)
 
     # -- counting ------------------------------------------------------------------------------
 

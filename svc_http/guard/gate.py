@@ -159,9 +159,6 @@ class Gate:
     waits = False
     """Whether every request with a key has to be let in by `let_in`."""
 
-    is_down = False
-    """Whether the counters that processes share cannot be reached."""
-
     def __init__(
         self,
         principals: Principals,

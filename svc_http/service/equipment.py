@@ -20,7 +20,7 @@ from svc_http.outside.voices.espeak import EspeakSpeech
 from svc_http.outside.voices.speech_port import Speech
 from svc_http.service import secret
 from svc_http.service.workers.report_recordings import Recorder
-from svc_http.settings import Settings, SettingsError
+from svc_http.settings import Settings, SettingsError, setting_fault
 from svc_http.stores import ClosableStore, StoreUnusable
 from svc_http.stores.counters.in_process import Coordination, in_memory
 from svc_http.stores.media.media_choice import media_of
@@ -69,7 +69,7 @@ def voice_of(settings: Settings) -> Speech | None:
     if settings.speech_command is not None and settings.speech == "command":
         return CommandSpeech(tuple(shlex.split(settings.speech_command)), settings.speech_voice)
     if not espeak.has_espeak():
-        raise SettingsError(f"setting 'speech' is espeak, which is not installed: {espeak.CURE}")
+        raise setting_fault("speech", f"is espeak, which is not installed: {espeak.CURE}")
     return EspeakSpeech(settings.speech_voice)
 
 
@@ -83,8 +83,8 @@ def embedder_of(settings: Settings) -> Embeddings | None:
         return None
     if settings.embeddings != "openai":
         if not embedding.has_semantic_extra():
-            reason = f"is minilm, which is not installed: {embedding.CURE}"
-            raise SettingsError(f"setting 'embeddings' {reason}")
+            why = f"is minilm, which is not installed: {embedding.CURE}"
+            raise setting_fault("embeddings", why)
         return Embeddings(LocalModel())
     place = EmbeddingEndpoint(
         settings.embeddings_url, settings.embeddings_model, settings.embeddings_key
@@ -163,4 +163,4 @@ def open_shared(settings: Settings) -> Coordination:
         cure = f'pip install "svc-intelligence[{extra}]"'
         name = "db" if settings.counters is None else "counters"
         driver = str(error.name).partition(".")[0]
-        raise SettingsError(f"setting {name!r} needs {driver}: {cure}") from error
+        raise setting_fault(name, f"needs {driver}: {cure}") from error

@@ -16,7 +16,6 @@ from typing import Any, Final, get_args
 from attrs import frozen
 from prometheus_client import CollectorRegistry, generate_latest, start_http_server
 from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
 
 from svc_core.intel.folding.model import SOURCES, HealthStatus, Source
 from svc_core.operation.members import micros
@@ -85,7 +84,8 @@ class StoreGauges:
 
     async def exposition(self) -> bytes:
         """All metrics in the text format of Prometheus."""
-        return generate_latest(_FixedCollector(await self.families()))
+        families = await self.families()
+        return generate_latest(_Registry(lambda: families))
 
     async def _measure(self) -> Sequence[Metric]:
         if not self._is_whole:
@@ -184,7 +184,7 @@ async def serve_metrics(
         return asyncio.run_coroutine_threadsafe(gauges.families(), loop).result(ANSWER_SECONDS)
 
     try:
-        server, thread = start_http_server(port, settings.metrics_host, _LiveRegistry(ask))
+        server, thread = start_http_server(port, settings.metrics_host, _Registry(ask))
     except OSError as error:
         raise StoreUnusable(
             f"metrics_port {port} on {settings.metrics_host} cannot be listened on: "
@@ -198,18 +198,8 @@ async def serve_metrics(
         thread.join()
 
 
-class _FixedCollector(Collector):
-    """Returns metrics that were collected before."""
-
-    def __init__(self, families: Sequence[Metric]) -> None:
-        self._families = families
-
-    def collect(self) -> Sequence[Metric]:
-        return self._families
-
-
-class _LiveRegistry(CollectorRegistry):
-    """Collects metrics in the event loop of the service, for the thread that serves them."""
+class _Registry(CollectorRegistry):
+    """The metrics that `ask` gives."""
 
     def __init__(self, ask: Callable[[], list[Metric]]) -> None:
         super().__init__()

@@ -18,7 +18,7 @@ import attrs
 
 from svc_core.base.seals import Keyring
 from svc_http import system
-from svc_http.settings import PREFIX, Settings, SettingsError
+from svc_http.settings import PREFIX, Settings, SettingsError, setting_fault
 
 SECRET_LENGTH_MIN = 32
 SECRET_DISTINCT_MIN = 8
@@ -75,9 +75,8 @@ def _read_secret(path: Path) -> str:
     try:
         secret = path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(
-            f"setting 'secret' cannot be read from {path}; set {PREFIX}SECRET instead"
-        ) from error
+        why = f"cannot be read from {path}; set {PREFIX}SECRET instead"
+        raise setting_fault("secret", why) from error
     _check_strength(secret)
     return secret
 
@@ -92,10 +91,8 @@ def _new_secret(settings: Settings) -> str:
     except FileExistsError:  # made by another process since we looked
         return _read_secret(path)
     except OSError as error:
-        raise SettingsError(
-            f"setting 'secret' cannot be kept in {path}: {error.strerror}; "
-            f"set {PREFIX}SECRET instead"
-        ) from error
+        why = f"cannot be kept in {path}: {error.strerror}; set {PREFIX}SECRET instead"
+        raise setting_fault("secret", why) from error
     with os.fdopen(handle, "w", encoding="ascii") as file:
         file.write(secret + "\n")
     return secret
@@ -132,9 +129,8 @@ def _check_strength(secret: str) -> None:
 
 
 def _secret_error(fault: str) -> SettingsError:
-    return SettingsError(
-        f"setting 'secret' {fault}; here is a fresh one: {PREFIX}SECRET={system.new_secret()}"
-    )
+    cure = f"here is a fresh one: {PREFIX}SECRET={system.new_secret()}"
+    return setting_fault("secret", f"{fault}; {cure}")
 
 
 # -- the keyring -----------------------------------------------------------------------------------

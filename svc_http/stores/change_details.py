@@ -7,10 +7,8 @@ these members; for them nothing is stored.
 import json
 from typing import Any
 
-from svc_core.base import compact
+from svc_core.base.compact import ascii_text
 from svc_core.operation.ports import Change
-
-_json = compact.compact_encoder(ascii_only=True)
 
 
 def details_text(change: Change) -> str | None:
@@ -19,7 +17,7 @@ def details_text(change: Change) -> str | None:
     details = [change.changed_fields, state, change.merged_into_id, change.owner]
     while details and details[-1] is None:
         details.pop()
-    return _json(details) if details else None
+    return ascii_text(details) if details else None
 
 
 def details_of(text: str | None) -> dict[str, Any]:

@@ -13,15 +13,13 @@ from typing import Any, Final
 from attrs import define, field
 
 from svc_core import wire
-from svc_core.base import compact
+from svc_core.base.compact import compact_text
 from svc_core.ledger.records import decode, encode_line, split_line
 from svc_core.ledger.repository import SUBJECT_LINES_MAX
 from svc_core.ledger.verify.lines import ERASES, NO_PAYLOAD, read_line
 from svc_core.operation.context import Context
 
 _EMPTY: Final = b',"payload":null,"seal":"'
-
-_text = compact.compact_encoder()
 
 
 def may_erase(ctx: Context) -> bool:
@@ -51,7 +49,7 @@ async def redact_answer(ctx: Context, body: bytes) -> bytes:
     erased_rows = [row for row in rows if row["id"] not in complete_ids]
     for row in erased_rows:
         row["payload"] = None
-    return _text(answer).encode() if erased_rows else body
+    return compact_text(answer).encode() if erased_rows else body
 
 
 # -- a part of a log -----------------------------------------------------------------------------

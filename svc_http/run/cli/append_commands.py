@@ -23,7 +23,7 @@ from svc_http.run.cli import show
 from svc_http.run.cli.exit_codes import UsageError
 from svc_http.run.cli.files import content, write_whole
 from svc_http.run.cli.operation_calls import call
-from svc_http.run.cli.options import Author, Common, Workspace
+from svc_http.run.cli.options import COMMON, Author, Common, Workspace
 from svc_http.run.cli.show import bar
 from svc_http.run.control.channel import OperationRefused
 from svc_http.system import SystemIds
@@ -60,7 +60,7 @@ def append_command(
     ] = None,
     workspace: Workspace = None,
     author: Author = None,
-    common: Common = Common(),  # noqa: B008 - frozen
+    common: Common = COMMON,
 ) -> None:
     """Append records from a file or stdin.
 

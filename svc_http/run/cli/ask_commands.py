@@ -13,7 +13,7 @@ from svc_core.operation.ports import BASE_V1
 from svc_http.run.cli import remote, show
 from svc_http.run.cli.exit_codes import REFUSED, UsageError, tell
 from svc_http.run.cli.operation_calls import perform_operation as ask_operator
-from svc_http.run.cli.options import Common, Workspace
+from svc_http.run.cli.options import COMMON, Common, Workspace
 from svc_http.system import sigterm_interrupts
 
 OPERATION: Final = "streamChat"
@@ -32,7 +32,7 @@ def ask_command(
     ] = None,
     url: remote.Url = None,
     workspace: Workspace = None,
-    common: Common = Common(),  # noqa: B008 - frozen
+    common: Common = COMMON,
 ) -> int:
     """Ask a question about what the service knows.
 

@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from svc_http.run.cli import show
 from svc_http.run.cli.exit_codes import REFUSED, UsageError, tell
-from svc_http.run.cli.options import AnswerOptions, Common, Config, load_settings
+from svc_http.run.cli.options import ANSWER, COMMON, AnswerOptions, Common, Config, load_settings
 from svc_http.settings_text import DATABASE, without_secret
 
 if TYPE_CHECKING:
@@ -19,10 +19,7 @@ app = App(name="db", help="The database and its migrations.")
 
 
 @app.command
-def _status(
-    *,
-    common: Common = Common(),  # noqa: B008 - frozen
-) -> None:
+def _status(*, common: Common = COMMON) -> None:
     """Show which migrations were applied and which are pending."""
     members = database_status(_db(common))
     if not common.json:
@@ -37,7 +34,7 @@ def _migrate(
     dry_run: Annotated[
         bool, Parameter(negative=(), help="Only print what would be done; exit 1 if anything.")
     ] = False,
-    common: Common = Common(),  # noqa: B008 - frozen
+    common: Common = COMMON,
 ) -> int:
     """Bring the database up to date with this version; the server also does so when it starts.
 
@@ -64,7 +61,7 @@ def _copy(
     target: Annotated[str, Parameter(help="The database to fill; it must be empty or not there.")],
     *,
     config: Config = None,
-    answer: AnswerOptions = AnswerOptions(),  # noqa: B008 - frozen
+    answer: AnswerOptions = ANSWER,
 ) -> None:
     """Copy all of a database into another one, which may be of the other backend.
 
@@ -106,7 +103,7 @@ def _copy(
 def _backup(
     target: Annotated[Path, Parameter(help="The file to create; it must not exist.")],
     *,
-    common: Common = Common(),  # noqa: B008 - frozen
+    common: Common = COMMON,
 ) -> None:
     """Copy the database as it is now into a file, even while a server uses it."""
     from svc_http.service import database_maintenance as care  # noqa: PLC0415 - help is shown without it
@@ -128,7 +125,7 @@ def _backup(
 def _restore(
     source: Annotated[Path, Parameter(help="The backup to restore.")],
     *,
-    common: Common = Common(),  # noqa: B008 - frozen
+    common: Common = COMMON,
 ) -> None:
     """Replace the database with a backup; the file that was there is set aside.
 

@@ -20,7 +20,7 @@ from svc_http.run.cli import show
 from svc_http.run.cli.database_commands import database_status
 from svc_http.run.cli.exit_codes import REFUSED
 from svc_http.run.cli.operation_calls import is_answering
-from svc_http.run.cli.options import Common
+from svc_http.run.cli.options import COMMON, Common
 from svc_http.run.cli.production_checks import Check, graded_check
 from svc_http.run.control import channel
 from svc_http.run.server.hypercorn import PortBusy, listen
@@ -51,10 +51,7 @@ EXTRAS = {
 """What each extra brings; `server` is the only one that the server cannot do without."""
 
 
-def doctor_command(
-    *,
-    common: Common = Common(),  # noqa: B008 - frozen
-) -> int:
+def doctor_command(*, common: Common = COMMON) -> int:
     """Check this machine, the settings, the database and the port; exit 1 when a check fails.
 
     Settings that are risky in production are told with the reason and the cure.

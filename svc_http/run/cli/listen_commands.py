@@ -23,7 +23,7 @@ from svc_http import system
 from svc_http.run.cli import show
 from svc_http.run.cli.exit_codes import UsageError
 from svc_http.run.cli.operation_calls import call, is_answering, perform_operation
-from svc_http.run.cli.options import Common, Workspace
+from svc_http.run.cli.options import COMMON, Common, Workspace
 from svc_http.run.control import channel
 from svc_http.system import sigterm_interrupts
 
@@ -50,7 +50,7 @@ def listen_command(
         int | None, Parameter(help="Stop after this many deliveries. Default: never.")
     ] = None,
     workspace: Workspace = None,
-    common: Common = Common(),  # noqa: B008 - frozen
+    common: Common = COMMON,
 ) -> None:
     """Receive deliveries on this machine: verify, print and forward them.
 

@@ -17,7 +17,7 @@ from svc_http.run.cli import show
 from svc_http.run.cli.exit_codes import UsageError
 from svc_http.run.cli.files import content
 from svc_http.run.cli.operation_calls import call
-from svc_http.run.cli.options import Common
+from svc_http.run.cli.options import COMMON, Common
 
 LINES_MAX = 5_000
 CELL_CHARS = 1_000
@@ -44,7 +44,7 @@ def match_command(
     file: Annotated[str, Parameter(help="CSV with a line of headings; - is stdin.")],
     *,
     limit: Annotated[int, Parameter(help="Matches of a line at most, the best.")] = 3,
-    common: Common = Common(),  # noqa: B008 - frozen
+    common: Common = COMMON,
 ) -> None:
     """Screen the lines of a CSV file: who each may be, with score and reasons.
 

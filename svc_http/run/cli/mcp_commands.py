@@ -5,14 +5,14 @@ from signal import SIG_DFL, SIGINT, signal
 import anyio
 
 from svc_http.run.cli import remote
-from svc_http.run.cli.options import Common, Workspace
+from svc_http.run.cli.options import COMMON, Common, Workspace
 
 
 def mcp_command(
     *,
     url: remote.Url = None,
     workspace: Workspace = None,
-    common: Common = Common(),  # noqa: B008 - frozen
+    common: Common = COMMON,
 ) -> None:
     """Serve the tools over stdio, as the Model Context Protocol has it.
 

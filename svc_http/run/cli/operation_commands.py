@@ -19,11 +19,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 from cyclopts import Parameter
 
-from svc_core.base import compact
+from svc_core.base.compact import compact_text
 from svc_http.run.cli import show, typed_values
 from svc_http.run.cli.exit_codes import REFUSED, UsageError
 from svc_http.run.cli.operation_calls import perform_operation
-from svc_http.run.cli.options import KEYWORD, Author, Common, Workspace, parameter
+from svc_http.run.cli.options import COMMON, KEYWORD, Author, Common, Workspace, parameter
 from svc_http.run.control.channel import OperationRefused
 
 
@@ -147,13 +147,13 @@ class Command(NamedTuple):
         """What the command line calls."""
         positional = [flag.key for flag in self.flags if flag.is_positional]
 
-        def run(*values: Any, common: Common = Common(), **options: Any) -> int:  # noqa: B008
+        def run(*values: Any, common: Common = COMMON, **options: Any) -> int:
             return self.run({**dict(zip(positional, values, strict=False)), **options}, common)
 
         own = sorted(
             (flag.parameter() for flag in self.flags), key=lambda parameter: parameter.kind
         )
-        common = inspect.Parameter("common", KEYWORD, annotation=Common, default=Common())
+        common = inspect.Parameter("common", KEYWORD, annotation=Common, default=COMMON)
         signature = inspect.Signature([*own, *self._usual(), common], return_annotation=int)
         run.__signature__ = signature  # type: ignore[attr-defined]
         run.__doc__ = self.doc
@@ -332,11 +332,10 @@ def _one_answer(answer: Mapping[str, Any], rows: list[Any], nodes: Mapping[str, 
             lists |= {"nodes": list(nodes.values()), "counts": counts}
         return {**body, "data": {**data, **lists}}
     if answer["mediaType"] == _GEOJSON:
-        return _text_of(json.loads(body) | {"features": rows, "numberReturned": len(rows)})
+        return compact_text(json.loads(body) | {"features": rows, "numberReturned": len(rows)})
     return {**body, "data": rows} if isinstance(body, dict) else "".join(rows)
 
 
-_text_of = compact.compact_encoder()
 _NEXT = re.compile('<([^>]*)>; rel="next"')
 
 

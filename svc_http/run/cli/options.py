@@ -90,6 +90,10 @@ class Common(AnswerOptions):
         return load_settings(self.config, {"db": self.db})
 
 
+ANSWER, COMMON = AnswerOptions(), Common()
+"""The options of a command line that has none of them."""
+
+
 def parameter(
     name: str, kind: Any, says: Parameter, place: Any = KEYWORD, *, is_required: bool = False
 ) -> inspect.Parameter:

@@ -10,7 +10,7 @@ from svc_http.run.cli import show
 from svc_http.run.cli import typed_instants as moments
 from svc_http.run.cli.exit_codes import UsageError
 from svc_http.run.cli.operation_calls import call, is_answering
-from svc_http.run.cli.options import Common, Workspace
+from svc_http.run.cli.options import COMMON, Common, Workspace
 from svc_http.run.control import channel
 from svc_http.run.control.channel import OperationRefused
 
@@ -23,7 +23,7 @@ def open_report_command(
         str, Parameter(help="How long the address opens it, such as 1h; at most 30d.")
     ] = "24h",
     workspace: Workspace = None,
-    common: Common = Common(),  # noqa: B008 - frozen
+    common: Common = COMMON,
 ) -> None:
     """Print an address that opens the page of a report without a key; at a terminal, open it.
 

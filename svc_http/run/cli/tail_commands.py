@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from svc_http.run.cli.exit_codes import REFUSED, UsageError, tell
 from svc_http.run.cli.files import content, write_whole
 from svc_http.run.cli.operation_calls import perform_operation
-from svc_http.run.cli.options import Common, Workspace
+from svc_http.run.cli.options import COMMON, Common, Workspace
 
 PAGE_ROWS = 100
 """Rows of one page: what is repeated at most when this process is killed."""
@@ -41,7 +41,7 @@ def tail_command(
         bool, Parameter(negative=(), help="Keep waiting for more at the end.")
     ] = False,
     workspace: Workspace = None,
-    common: Common = Common(),  # noqa: B008 - frozen
+    common: Common = COMMON,
 ) -> int:
     """Print every change after a position.
 

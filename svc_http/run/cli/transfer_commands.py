@@ -14,7 +14,7 @@ from svc_http.run.cli import show
 from svc_http.run.cli.exit_codes import UsageError
 from svc_http.run.cli.files import STREAM, spooled, write_whole
 from svc_http.run.cli.operation_calls import call
-from svc_http.run.cli.options import Common, Workspace
+from svc_http.run.cli.options import COMMON, Common, Workspace
 from svc_http.run.cli.show import bar
 from svc_http.run.control.channel import OperationRefused
 
@@ -38,7 +38,7 @@ def export_command(
         Path | None, Parameter(help="Where to write the signed checkpoint of what is exported.")
     ] = None,
     workspace: Workspace = None,
-    common: Common = Common(),  # noqa: B008 - frozen
+    common: Common = COMMON,
 ) -> None:
     """Write the sealed lines to a file.
 
@@ -104,7 +104,7 @@ def import_command(
     file: Annotated[str, Parameter(help="The export, plain or gzip; - is stdin.")],
     *,
     workspace: Workspace = None,
-    common: Common = Common(),  # noqa: B008 - frozen
+    common: Common = COMMON,
 ) -> None:
     """Import an export as the ledger of a workspace, under its own identifier.
 

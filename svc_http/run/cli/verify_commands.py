@@ -21,7 +21,7 @@ from svc_http.outside.fetch.exports import export_opener
 from svc_http.run.cli import show
 from svc_http.run.cli.exit_codes import REFUSED, UsageError
 from svc_http.run.cli.files import content, spooled
-from svc_http.run.cli.options import AnswerOptions
+from svc_http.run.cli.options import ANSWER, AnswerOptions
 
 P = TypeVar("P")
 
@@ -53,7 +53,7 @@ def verify_command(
         int | None, Parameter(help="The ledger's size when you last saw it.")
     ] = None,
     from_root: Annotated[str | None, Parameter(help="Its root at that size, base64.")] = None,
-    answer: AnswerOptions = AnswerOptions(),  # noqa: B008 - frozen
+    answer: AnswerOptions = ANSWER,
 ) -> int:
     """Verify an export; needs no server and no database.
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from svc_http.run.cli import show
-from svc_http.run.cli.options import AnswerOptions, load_settings
+from svc_http.run.cli.options import ANSWER, AnswerOptions, load_settings
 
 
 def openapi_command(
@@ -16,7 +16,7 @@ def openapi_command(
         bool, Parameter(negative=(), help="One origin and full paths, for SDK generators.")
     ] = False,
     config: Annotated[str | None, Parameter(help="The settings file.")] = None,
-    answer: AnswerOptions = AnswerOptions(),  # noqa: ARG001, B008 - it is JSON either way; frozen
+    answer: AnswerOptions = ANSWER,  # noqa: ARG001 - it is JSON either way
 ) -> None:
     """Print the OpenAPI 3.1 document of a server with these settings; it is JSON in any case."""
     from svc_core import catalog  # noqa: PLC0415 - help is shown without it
@@ -31,7 +31,7 @@ def openapi_command(
     )
 
 
-def version_command(*, answer: AnswerOptions = AnswerOptions()) -> None:  # noqa: B008 - frozen
+def version_command(*, answer: AnswerOptions = ANSWER) -> None:
     """Print the versions of svc, Python and SQLite."""
     from svc_http.version import service_version  # noqa: PLC0415 - help is shown without it
 

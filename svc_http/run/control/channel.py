@@ -18,10 +18,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from svc_core.base import compact
+from svc_core.base.compact import ascii_text
 from svc_core.operation.host import Progress, ProgressListener
-
-_text = compact.compact_encoder(ascii_only=True)
 
 PREFIX = "unix:"
 
@@ -140,7 +138,7 @@ def check_folder(path: Path) -> None:
 
 def line(request: Mapping[str, Any]) -> bytes:
     """The line that asks for an operation (`control.operator.OperatorRequest`)."""
-    return _text(request).encode() + b"\n"
+    return ascii_text(request).encode() + b"\n"
 
 
 def ignore(_: str) -> None:

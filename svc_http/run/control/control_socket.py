@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from svc_core.base import compact
+from svc_core.base.compact import ascii_text
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.host import Progress
+from svc_http import system
 from svc_http.run.control.channel import LINE_BYTES_MAX, PREFIX, check_folder
 
 if TYPE_CHECKING:
     from svc_http.run.control.operator import Operator  # which loads every operation
-
-_text = compact.compact_encoder(ascii_only=True)
 
 CONNECTIONS_MAX = 16
 """Commands at once: a person has a few terminals, a script a few workers."""
@@ -69,11 +68,7 @@ class Control:
             return
         self._server.close()
         _remove(self.path, self._inode)
-        if self._running:
-            _, late = await asyncio.wait(self._running, timeout=seconds)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+        await system.end_tasks(self._running, seconds)
 
     async def _serve_connection(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -120,7 +115,7 @@ class Control:
             async def pass_on(part: bytes) -> None:
                 if not watching:
                     watching.append(asyncio.create_task(watch()))
-                writer.write(_text({"part": part.decode()}).encode() + b"\n")
+                writer.write(ascii_text({"part": part.decode()}).encode() + b"\n")
                 await writer.drain()
 
             try:
@@ -153,4 +148,4 @@ def _remove(path: Path, inode: int) -> None:
 
 
 def _progress_line(progress: Progress) -> bytes:
-    return _text({"progress": attrs.asdict(progress)}).encode() + b"\n"
+    return ascii_text({"progress": attrs.asdict(progress)}).encode() + b"\n"

@@ -24,7 +24,7 @@ from attrs import field, frozen
 
 from svc_core import wire
 from svc_core.access import operations as accounts
-from svc_core.base import compact
+from svc_core.base.compact import compact_text
 from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem, describe
@@ -61,8 +61,6 @@ _TENANT_COLLECTIONS: Final = {
     if collection.scope == "tenant" and collection.kind
 }
 """The collections of tenants by the prefix of their identifiers."""
-
-_text = compact.compact_encoder(ascii_only=False)
 
 
 @frozen
@@ -136,7 +134,7 @@ class Operator:
         headers = {"content-type": "application/json", **request.headers}
         if operation.idempotency == "required":
             headers.setdefault("idempotency-key", f"svc-{system.SystemIds().random(16).hex()}")
-        body = _text(request.body).encode()
+        body = compact_text(request.body).encode()
         call = Call(request.path, urlencode(request.query), headers.get, body)
         invocation = prepare(operation, call, site)
         actor = await self._actor(operation, request)
@@ -227,7 +225,7 @@ def _reply_line(reply: Reply) -> bytes:
     kind, body, encoding = reply.media_type or "", reply.body, None
     if kind.partition(";")[0] != "application/json":
         encoding = None if kind.startswith(("text/", "image/svg")) or "json" in kind else "base64"
-        body = _text((b64encode(body) if encoding else body).decode()).encode()
+        body = compact_text((b64encode(body) if encoding else body).decode()).encode()
     head = {"status": reply.status, "mediaType": kind, "failed": reply.failed, "encoding": encoding}
-    line = _text({**head, "headers": dict(reply.headers)}).encode()
+    line = compact_text({**head, "headers": dict(reply.headers)}).encode()
     return b'{"ok":' + line[:-1] + b',"body":' + (body or b"null") + b"}}\n"

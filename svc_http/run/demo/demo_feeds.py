@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from functools import partial
 from importlib.resources import files
 
 from attrs import field, frozen
@@ -37,21 +38,13 @@ class DemoDocument:
     options: Mapping[str, str] = field(factory=dict)
 
 
-def _rfc822(moment: datetime) -> str:
-    return format_datetime(moment, usegmt=True)
-
-
-def _rfc3339(moment: datetime) -> str:
-    return f"{moment:%Y-%m-%dT%H:%M:%S}Z"
-
-
 def _weekday_rule(*weekdays: str) -> Callable[[datetime], str]:
     return lambda moment: weekdays[moment.weekday()]
 
 
 _FORMATS: Mapping[bytes, Callable[[datetime], str]] = {
-    b"rfc822": _rfc822,
-    b"rfc3339": _rfc3339,
+    b"rfc822": partial(format_datetime, usegmt=True),
+    b"rfc3339": lambda moment: f"{moment:%Y-%m-%dT%H:%M:%S}Z",
     b"naive": lambda moment: f"{moment:%Y-%m-%dT%H:%M:%S}",
     b"date": lambda moment: f"{moment:%Y-%m-%d}",
     b"month": lambda moment: f"{moment:%Y-%m}",
@@ -75,10 +68,8 @@ def demo_documents(now: datetime) -> list[DemoDocument]:
 
     `now` must know its time zone; fractions of a second are dropped.
     """
-    moment = now.astimezone(UTC).replace(microsecond=0)
-    folder = files("svc_http.run.demo") / "feeds"
     return [
-        DemoDocument(file_name, name, (topic,), _fill((folder / file_name).read_bytes(), moment))
+        DemoDocument(file_name, name, (topic,), demo_file(f"feeds/{file_name}", now))
         for file_name, name, topic in _lines("feeds.tsv")
     ]
 
@@ -88,8 +79,6 @@ def data_documents(now: datetime, *, earlier: bool = False) -> list[DemoDocument
 
     With `earlier` they are those that were others a day before (`data/earlier.tsv`), as they were.
     """
-    moment = now.astimezone(UTC).replace(microsecond=0)
-    folder = files("svc_http.run.demo") / "data"
     was: dict[str, list[tuple[str, str]]] = {}
     for file_name, pattern, replacement in _lines("earlier.tsv") if earlier else ():
         was.setdefault(file_name, []).append((pattern, replacement))
@@ -98,7 +87,7 @@ def data_documents(now: datetime, *, earlier: bool = False) -> list[DemoDocument
             file_name,
             name,
             (),
-            _fill(_replace((folder / file_name).read_bytes(), was.get(file_name, ())), moment),
+            demo_file(f"data/{file_name}", now, was.get(file_name, ())),
             dict(option.split("=", 1) for option in options.split(",") if option),
         )
         for file_name, name, options in _lines("sources.tsv")
@@ -106,24 +95,22 @@ def data_documents(now: datetime, *, earlier: bool = False) -> list[DemoDocument
     ]
 
 
-def demo_file(name: str, now: datetime) -> bytes:
-    """A file of `data/`, with its placeholders filled in as of `now`."""
-    raw = (files("svc_http.run.demo") / "data" / name).read_bytes()
-    return _fill(raw, now.astimezone(UTC).replace(microsecond=0))
+def demo_file(path: str, now: datetime, by: Sequence[tuple[str, str]] = ()) -> bytes:
+    """A file of the demo with patterns in it replaced, and its placeholders filled in as of `now`.
+
+    A pattern that is not there is a mistake.
+    """
+    text = (files("svc_http.run.demo") / path).read_bytes()
+    for pattern, replacement in by:
+        text, count = re.subn(pattern.encode(), replacement.encode(), text)
+        if not count:
+            raise AssertionError(f"nothing matches {pattern}")
+    return _fill(text, now.astimezone(UTC).replace(microsecond=0))
 
 
 def _lines(name: str) -> list[list[str]]:
     text = (files("svc_http.run.demo") / "data" / name).read_text()
     return [line.split("\t") for line in text.splitlines() if line and not line.startswith("#")]
-
-
-def _replace(template: bytes, by: Sequence[tuple[str, str]]) -> bytes:
-    """The template with every pattern replaced; one that is not there is a mistake."""
-    for pattern, replacement in by:
-        template, count = re.subn(pattern.encode(), replacement.encode(), template)
-        if not count:
-            raise AssertionError(f"nothing matches {pattern}")
-    return template
 
 
 def _fill(template: bytes, now: datetime) -> bytes:

@@ -45,7 +45,7 @@ async def append_demo_subject(
     }
     names = {document.file_name: sha256(document.body).hexdigest() for document in documents}
     ids: dict[str, str] = {}
-    for part in json.loads(demo_file("story.json", service.now())):
+    for part in json.loads(demo_file("data/story.json", service.now())):
         entries = [_entry(row, {**names, **ids}) for row in part["entries"].values()]
         at_part = attrs.evolve(service, now=partial(instants.parse, part["at"]))
         new_ids = await at_part.write(key.tenant, _appending(actors[part["author"]], entries))

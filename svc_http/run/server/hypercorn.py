@@ -27,6 +27,7 @@ from hypercorn.asyncio.worker_context import WorkerContext
 from hypercorn.utils import wrap_app
 
 from svc_core.access import address
+from svc_http import system
 from svc_http.exchange.fair_shares import Bound, Shares
 from svc_http.exchange.http_exchange import PART_BYTES, VOUCH
 from svc_http.run.server.configuration import Listening, drop
@@ -179,11 +180,7 @@ class _Connections:
     async def end(self, seconds: float) -> None:
         """Close those that are idle, and all of them when the others have had their time."""
         await self._context.terminated.set()
-        await self.unfinished(seconds)
-        late = tuple(self._tasks)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        await system.end_tasks(self._tasks, seconds)
 
 
 def _is_idle(connection: Socket) -> bool:

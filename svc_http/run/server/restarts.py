@@ -15,7 +15,7 @@ from typing import Any
 from svc_http.service.equipment import validate_settings
 from svc_http.service.journal import Journal, Level, scrub
 from svc_http.service.runtime.runtime_state import Runtime
-from svc_http.settings import Settings, SettingsError
+from svc_http.settings import Settings, setting_fault
 
 Read = Callable[[], Settings]
 """The settings as they are now."""
@@ -99,4 +99,4 @@ def _check_kept(settings: Settings, fresh: Settings) -> None:
     """
     for name in ("host", "port", "processes"):
         if getattr(settings, name) != getattr(fresh, name):
-            raise SettingsError(f"setting {name!r} changes with a stop and a start alone")
+            raise setting_fault(name, "changes with a stop and a start alone")

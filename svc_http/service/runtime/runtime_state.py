@@ -342,11 +342,7 @@ class Runtime:
         """End the workers, then await `closing`. Safe to repeat."""
         self.halt()
         tasks, self._tasks = self._tasks, []
-        if tasks:
-            _, late_tasks = await asyncio.wait(tasks, timeout=self.settings.graceful_seconds)
-            for task in late_tasks:
-                task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await system.end_tasks(tasks, self.settings.graceful_seconds)
         if self.checkout is not None:
             await self.checkout.drain(self.settings.graceful_seconds)
         closing, self.closing = self.closing, ()

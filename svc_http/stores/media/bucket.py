@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from anyio import CapacityLimiter, to_thread
 
 from svc_core.reports.audio import Recording
-from svc_http.settings import SettingsError
+from svc_http.settings import setting_fault
 from svc_http.stores.media.draft_files import Drafts
 from svc_http.stores.media.media_port import CHUNK_BYTES, media_file_name
 
@@ -54,7 +54,7 @@ class MediaBucket(Drafts):
         try:
             import obstore  # noqa: PLC0415 - an extra
         except ModuleNotFoundError as error:
-            raise SettingsError(f"setting 'media' is {place}, which needs: {CURE}") from error
+            raise setting_fault("media", f"is {place}, which needs: {CURE}") from error
         self._library = obstore
         self._bucket = place.removeprefix("s3://").partition("/")[0]
         self._answers = _store(place, ANSWER_SECONDS)
@@ -81,9 +81,8 @@ class MediaBucket(Drafts):
                 else "refuses us; look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, "
                 "and whether that key may list, get, put and delete objects"
             )
-            raise SettingsError(
-                f"setting 'media' names the bucket {self._bucket}, which {why}"
-            ) from error
+            reason = f"names the bucket {self._bucket}, which {why}"
+            raise setting_fault("media", reason) from error
 
     async def keep(self, draft: Path, recording: Recording) -> None:
         """Upload a draft as an object."""

@@ -42,12 +42,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from svc_core.base import compact
+from svc_core.base.compact import ascii_text
 from svc_http.stores.postgres._session import Session, Statement
 from svc_http.stores.relational.stored_feed import RelationalFeed
 from svc_http.stores.statement_files import named_statements
-
-_json = compact.compact_encoder(ascii_only=True)
 
 
 class PostgresChanges(RelationalFeed):
@@ -65,7 +63,8 @@ class PostgresChanges(RelationalFeed):
         self, scope: str, resource_type: str, members: tuple[Any, ...], details: str | None
     ) -> None:
         self._counts[scope] += 1
-        self._pending.append((scope, self._counts[scope], resource_type, _json(members), details))
+        entry = ascii_text(members)
+        self._pending.append((scope, self._counts[scope], resource_type, entry, details))
 
     def _members(self, entry: Sequence[Any]) -> Sequence[Any]:
         members: list[Any] = json.loads(entry[0])

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from svc_core.base import compact
+from svc_core.base.compact import ascii_text
 from svc_core.operation.ports import Collection, SealedLine, key_digest
 from svc_http.stores.contents import (
     BATCH_ROWS,
@@ -34,8 +34,6 @@ from svc_http.stores.postgres._maintenance import maintenance_connection
 from svc_http.stores.postgres._table import PostgresTable, Tables
 from svc_http.stores.relational.filter_columns import facet_pairs
 from svc_http.stores.relational.stored_ledger import line_of
-
-_json = compact.compact_encoder(ascii_only=True)
 
 _ENTRY = "scope, position, resource_type, entry, details"
 
@@ -191,5 +189,5 @@ def _read(part: Part, row: Row) -> Row:
 def _entry(row: Row) -> Row:
     scope, position, id_, change_type, resource_type, resource_id, version, *rest = row
     at, path, details = rest
-    entry = _json((id_, change_type, resource_id, version, at, path))
+    entry = ascii_text((id_, change_type, resource_id, version, at, path))
     return (scope, position, resource_type, entry, details)

@@ -1,6 +1,8 @@
 """What the parts of a transaction ask of the connection that they share."""
 
-from typing import Any, Protocol
+from abc import ABC
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
 
 
 class TableSession(Protocol):
@@ -22,3 +24,14 @@ class TableSession(Protocol):
         Raises:
             AssertionError: the transaction is a reading one.
         """
+
+
+class TenantTables(ABC):
+    """A part of a transaction that has tables of its own, as one tenant sees them."""
+
+    statements: ClassVar[Mapping[str, str]]
+    """The statements by their names."""
+
+    def __init__(self, session: TableSession, tenant: str) -> None:
+        self._session = session
+        self._tenant = tenant

@@ -1,29 +1,20 @@
 """Keeps the answers of idempotent requests in a table, for requests that are repeated."""
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from abc import abstractmethod
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
-from svc_core.base import compact
+from svc_core.base.compact import ascii_text
 from svc_core.contract.answer import Answer
 from svc_core.operation.ports import PURGED_BYTES
 from svc_core.operation.ports import tenancy as scopes
 from svc_http.stores.microseconds import from_microseconds, to_microseconds
-from svc_http.stores.relational.sessions import TableSession
-
-_json = compact.compact_encoder(ascii_only=True)
+from svc_http.stores.relational.sessions import TenantTables
 
 
-class RelationalAnswers(ABC):
+class RelationalAnswers(TenantTables):
     """The stored answers of one tenant, by operation and idempotency key."""
-
-    statements: ClassVar[Mapping[str, str]]
-
-    def __init__(self, session: TableSession, tenant: str) -> None:
-        self._session = session
-        self._tenant = tenant
 
     async def get(self, operation: str, key: str) -> Answer | None:
         """The stored answer, whatever its age."""
@@ -53,5 +44,5 @@ class RelationalAnswers(ABC):
 
 def answer_row(answer: Answer) -> tuple[Any, ...]:
     """An answer as it is stored: fingerprint, status, headers, body and time."""
-    headers, at = _json(answer.headers), to_microseconds(answer.at)
+    headers, at = ascii_text(answer.headers), to_microseconds(answer.at)
     return (answer.fingerprint, answer.status, headers, answer.body, at)

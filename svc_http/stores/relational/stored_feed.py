@@ -4,21 +4,21 @@ Rule 1: `seq` orders the commits of all tenants. It never leaves the store, beca
         to a tenant how much the others write. `position` counts the entries of one scope.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Final
 
 from svc_core.operation.ports import Change, ChangeSlice, FeedPosition
 from svc_core.operation.ports import tenancy as scopes
 from svc_http.stores import change_details
 from svc_http.stores.microseconds import from_microseconds, to_microseconds
-from svc_http.stores.relational.sessions import TableSession
+from svc_http.stores.relational.sessions import TableSession, TenantTables
 
 GLOBAL_SCOPE: Final = "*"
 """The scope of global entries; the scope of a tenant is a slash and its name."""
 
 
-class RelationalFeed(ABC):
+class RelationalFeed(TenantTables):
     """The feed of one tenant: the global entries merged with its own.
 
     A row that is read begins with the heads of both scopes, the scope, the position, the type of
@@ -26,11 +26,8 @@ class RelationalFeed(ABC):
     is one row of the heads and no values.
     """
 
-    statements: ClassVar[Mapping[str, str]]
-
     def __init__(self, session: TableSession, tenant: str) -> None:
-        self._session = session
-        self._tenant = tenant
+        super().__init__(session, tenant)
         self._scopes = (GLOBAL_SCOPE, f"/{tenant}")
 
     async def append(self, change: Change) -> None:

@@ -4,11 +4,11 @@ Rule 1: designators are indexed by a digest, so that no index holds content that
 Rule 2: record times never decrease, so a time is found by binary search and needs no index.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Final
 
-from svc_core.base import compact
+from svc_core.base.compact import compact_text
 from svc_core.operation.ports import (
     LedgerCheckpoint,
     LedgerEnd,
@@ -20,24 +20,16 @@ from svc_core.operation.ports import (
     key_digest,
 )
 from svc_core.operation.ports.ledger_lines import check_append, check_level, check_time, keys_in
-from svc_http.stores.relational.sessions import TableSession
+from svc_http.stores.relational.sessions import TenantTables
 
 SEQ_BITS: Final = 40
 """2**40 lines a ledger: more than the largest file of SQLite can hold."""
 _SIZE_MAX: Final = 1 << SEQ_BITS
 _BEFORE_ALL = LedgerKey(-(1 << 63), -1)
 
-_json = compact.compact_encoder(ascii_only=False)
 
-
-class RelationalLedger(ABC):
+class RelationalLedger(TenantTables):
     """The ledger of one tenant; each statement has the tenant as its first value."""
-
-    statements: ClassVar[Mapping[str, str]]
-
-    def __init__(self, session: TableSession, tenant: str) -> None:
-        self._session = session
-        self._tenant = tenant
 
     async def head(self) -> LedgerHead | None:
         """The newest head, or None before the first append."""
@@ -163,7 +155,7 @@ class RelationalLedger(ABC):
         """All that is stored of the lines of these numbers."""
         lines = [line_of(row) for row in await self._rows("stored", list(numbers))]
         pairs = [(key_digest(key), line.seq) for line in lines for key in line.keys]
-        indexed = {tuple(row) for row in await self._rows("indexed", _json(pairs))}
+        indexed = {tuple(row) for row in await self._rows("indexed", compact_text(pairs))}
         return tuple(
             line._replace(keys=tuple(k for k in line.keys if (key_digest(k), line.seq) in indexed))
             for line in lines
@@ -201,7 +193,7 @@ class RelationalLedger(ABC):
 
 def keys_text(line: SealedLine) -> str | None:
     """The designators of a line as they are stored."""
-    return _json(line.keys) if line.keys else None
+    return compact_text(line.keys) if line.keys else None
 
 
 def line_of(row: Any) -> SealedLine:
