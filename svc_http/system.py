@@ -5,12 +5,11 @@ replay can hand in others. Random bytes are drawn from the operating system in b
 system call for each request would cost three times as much as the rest of an identifier.
 """
 
-import asyncio
 import os
 import random
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import FrameType
@@ -92,16 +91,6 @@ class SystemIds:
     def random(self, size: int) -> bytes:
         """`size` unpredictable bytes."""
         return os.urandom(size)
-
-
-async def end_tasks(tasks: Iterable[asyncio.Task[Any]], seconds: float) -> None:
-    """Wait so many seconds for tasks, then cancel the rest; return once all of them have ended."""
-    running = [*tasks]
-    if running:
-        _, late = await asyncio.wait(running, timeout=seconds)
-        for task in late:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
 
 
 @contextmanager

@@ -32,9 +32,9 @@ from svc_core.payments.payment_rows import Payment, minute_of
 from svc_core.payments.receipts import Signing
 from svc_core.payments.steps import Checkout, ClientGone, PaidReply, PaymentPolicy, Work
 from svc_core.payments.store import StoredPayments
-from svc_http import system
 from svc_http.exchange.fair_shares import BOUNDS, Shares
 from svc_http.exchange.http_exchange import ClientGoneError, Exchange, busy
+from svc_http.exchange.task_ends import end_tasks
 from svc_http.guard.address_limits import wait_seconds
 from svc_http.settings import Settings
 
@@ -185,7 +185,7 @@ class PaymentCheckout:
 
     async def drain(self, seconds: float) -> None:
         """Wait for the running payments; slower ones are cancelled, and recovered later."""
-        await system.end_tasks(self._under_way, seconds)
+        await end_tasks(self._under_way, seconds)
 
     # -- counting ------------------------------------------------------------------------------
 

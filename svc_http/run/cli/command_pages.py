@@ -6,13 +6,13 @@ writes it anew; `svc` reads the table alone (`command_table`). A test holds the 
 """
 
 import io
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from cyclopts import App
 from rich.console import Console
 
+from svc_core.base.compact import compact_text
 from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS
 from svc_http.run.cli.app import command_tree
 from svc_http.run.cli.command_derivation import command_of
@@ -32,12 +32,8 @@ def command_table_lines() -> Iterator[str]:
         if operation.verb
     }
     for words in [*commands, *(words for words in pages if words not in commands)]:
-        cell = _json(_members(commands[words])) if words in commands else ""
-        yield f"{' '.join(words)}\t{_json(pages[words])}\t{cell}"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        cell = compact_text(_members(commands[words])) if words in commands else ""
+        yield f"{' '.join(words)}\t{compact_text(pages[words])}\t{cell}"
 
 
 def _members(part: Command | Flag) -> dict[str, Any]:

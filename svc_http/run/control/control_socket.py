@@ -15,7 +15,7 @@ from svc_core.base.compact import ascii_text
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.host import Progress
-from svc_http import system
+from svc_http.exchange.task_ends import end_tasks
 from svc_http.run.control.channel import LINE_BYTES_MAX, PREFIX, check_folder
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Control:
             return
         self._server.close()
         _remove(self.path, self._inode)
-        await system.end_tasks(self._running, seconds)
+        await end_tasks(self._running, seconds)
 
     async def _serve_connection(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

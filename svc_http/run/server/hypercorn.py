@@ -27,9 +27,9 @@ from hypercorn.asyncio.worker_context import WorkerContext
 from hypercorn.utils import wrap_app
 
 from svc_core.access import address
-from svc_http import system
 from svc_http.exchange.fair_shares import Bound, Shares
 from svc_http.exchange.http_exchange import PART_BYTES, VOUCH
+from svc_http.exchange.task_ends import end_tasks
 from svc_http.run.server.configuration import Listening, drop
 from svc_http.run.server.connection import Protocol, Socket
 from svc_http.service.runtime.application import Application
@@ -180,7 +180,7 @@ class _Connections:
     async def end(self, seconds: float) -> None:
         """Close those that are idle, and all of them when the others have had their time."""
         await self._context.terminated.set()
-        await system.end_tasks(self._tasks, seconds)
+        await end_tasks(self._tasks, seconds)
 
 
 def _is_idle(connection: Socket) -> bool:

@@ -40,6 +40,7 @@ from svc_http import system
 from svc_http.adapter.page_cache import PageCache
 from svc_http.exchange.fair_shares import Load
 from svc_http.exchange.http_exchange import Exchange
+from svc_http.exchange.task_ends import end_tasks
 from svc_http.guard import address_limits
 from svc_http.guard.checkout import PaymentCheckout
 from svc_http.guard.gate import Gate, Principals
@@ -342,7 +343,7 @@ class Runtime:
         """End the workers, then await `closing`. Safe to repeat."""
         self.halt()
         tasks, self._tasks = self._tasks, []
-        await system.end_tasks(tasks, self.settings.graceful_seconds)
+        await end_tasks(tasks, self.settings.graceful_seconds)
         if self.checkout is not None:
             await self.checkout.drain(self.settings.graceful_seconds)
         closing, self.closing = self.closing, ()

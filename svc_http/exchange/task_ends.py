@@ -1,0 +1,15 @@
+"""Ends the tasks of a part of the server that is closed."""
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+
+async def end_tasks(tasks: Iterable[asyncio.Task[Any]], seconds: float) -> None:
+    """Wait so many seconds for tasks, then cancel the rest; return once all of them have ended."""
+    running = [*tasks]
+    if running:
+        _, late = await asyncio.wait(running, timeout=seconds)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
