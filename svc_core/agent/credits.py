@@ -185,29 +185,26 @@ class CreditsShown:
 
 async def show_credits(ctx: WorkContext, request: ShowCredits) -> Single[CreditsShown]:
     """The chat credits of an account in this month."""
-    return await _show(ctx.work, request.workspace_id)
+    tenant = request.workspace_id
+    allowance = await ctx.work.read(SYSTEM, partial(_plan_credits, tenant=tenant))
+    credits = await ctx.work.read(tenant, _current)
+    total, used = allowance + credits.granted, credits.used + len(credits.held)
+    return Single(
+        wire.to_bytes(CreditsShown(tenant, credits.period, total, used, max(total - used, 0)))
+    )
 
 
 async def grant_credits(ctx: WorkContext, request: GrantCredits) -> Single[CreditsShown]:
     """Give an account more chat credits for this month, beside those of its plan."""
     await ctx.work.read(SYSTEM, partial(_plan_credits, tenant=request.workspace_id))
     await ctx.work.write(request.workspace_id, partial(_grant, count=request.credits))
-    return await _show(ctx.work, request.workspace_id)
+    return await show_credits(ctx, ShowCredits(request.workspace_id))
 
 
 async def _grant(ctx: Context, count: int) -> None:
     credits = await _current(ctx)
     total = min(credits.granted + count, GRANT_MAX)
     await ctx.save(CREDITS, credits.period, attrs.evolve(credits, granted=total))
-
-
-async def _show(work: Units, tenant: str) -> Single[CreditsShown]:
-    allowance = await work.read(SYSTEM, partial(_plan_credits, tenant=tenant))
-    credits = await work.read(tenant, _current)
-    total, used = allowance + credits.granted, credits.used + len(credits.held)
-    return Single(
-        wire.to_bytes(CreditsShown(tenant, credits.period, total, used, max(total - used, 0)))
-    )
 
 
 _local: Any = partial(local, binding="system")

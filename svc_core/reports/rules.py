@@ -6,8 +6,8 @@ Rule 2: reports made before signals were extracted have no signals; those made b
         have a null graph with zero counts (Spec: Report).
 """
 
-from collections.abc import Iterator
-from typing import Annotated
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any, TypeVar
 
 import attrs
 from attrs import frozen
@@ -36,6 +36,8 @@ from svc_core.reports.model import (
 )
 from svc_core.reports.render import bare, word_count
 from svc_core.wire.constraints import Example
+
+T = TypeVar("T")
 
 NO_GRAPH = GraphCounts(nodes=0, edges=0, incident_anchors=0, citations=0)
 
@@ -122,15 +124,14 @@ def expand(
     audio: AudioFacet | None = None,
 ) -> ReportDetail:
     """The row with the expansions that are asked for."""
-    return reshape(
-        ReportDetail,
-        row,
-        content=facets.content if "content" in expansions else UNSET,
-        sources=facets.sources if "sources" in expansions else UNSET,
-        signals=(facets.signals or ()) if "signals" in expansions else UNSET,
-        graph=facets.graph if "graph" in expansions else UNSET,
-        audio=audio if "audio" in expansions else UNSET,
-    )
+    parts = {
+        "content": facets.content,
+        "sources": facets.sources,
+        "signals": facets.signals or (),
+        "graph": facets.graph,
+        "audio": audio,
+    }
+    return reshape(ReportDetail, row, **{name: parts[name] for name in expansions})
 
 
 def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
@@ -147,17 +148,11 @@ def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
         summary=bare(row.summary),
         period=row.period,
         language=row.language,
-        key_points=tuple(map(_bare, _with_sections((*lead, *facets.key_points), facets))),
-        briefs=tuple(map(_bare, facets.briefs)),
+        key_points=_bare(_with_sections((*lead, *facets.key_points), facets), "text"),
+        briefs=_bare(facets.briefs, "text"),
         notes=tuple(map(bare, facets.notes)),
-        signals=tuple(
-            attrs.evolve(signal, title=bare(signal.title), summary=bare(signal.summary))
-            for signal in facets.signals or ()
-        ),
-        sources=tuple(
-            attrs.evolve(source, title=bare(source.title), name=bare(source.name))
-            for source in facets.sources
-        ),
+        signals=_bare(facets.signals or (), "title", "summary"),
+        sources=_bare(facets.sources, "title", "name"),
     )
 
 
@@ -178,8 +173,10 @@ def _with_sections(lines: tuple[Statement, ...], facets: ReportFacets) -> Iterat
             yield attrs.evolve(first, also_reported_by=tuple(also))
 
 
-def _bare(statement: Statement) -> Statement:
-    return attrs.evolve(statement, text=bare(statement.text))
+def _bare(rows: Iterable[T], *names: str) -> tuple[T, ...]:
+    """The rows, with these members of each without markup."""
+    evolve: Any = attrs.evolve
+    return tuple(evolve(row, **{name: bare(getattr(row, name)) for name in names}) for row in rows)
 
 
 def audio_text(row: ReportRow, facets: ReportFacets) -> AudioTextFacet:

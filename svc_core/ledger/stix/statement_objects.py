@@ -84,9 +84,7 @@ class Maker:
         return _single(self._note(record, payload, [self._subject], **words))
 
     def _observation(self, record: SealedRecord, payload: Payload) -> ObjectGroup:
-        source = payload.get("source")
-        source = source if isinstance(source, dict) else {}
-        url, words = text_in(source.get("url")), text_in(payload.get("text"))
+        url, words = text_in(_source(payload).get("url")), text_in(payload.get("text"))
         seen_at = text_in(payload.get("observedAt"))
         if url is None or words is None or seen_at is None:
             return self._unreadable(record)
@@ -106,7 +104,7 @@ class Maker:
             abstract="public observation",
             content=words,
             lang=text_in(payload.get("lang")),
-            external_references=_sources(source),
+            external_references=_sources(payload),
         )
         return ObjectGroup((self._observable(page), data, note), (data["id"], note["id"]))
 
@@ -123,14 +121,13 @@ class Maker:
         matches = self._observables(record, value) if predicate == MALICIOUS else []
         if matches:
             return _single(self._indicator(record, payload, matches))
-        source = payload.get("source")
         note = self._note(
             record,
             payload,
             [self._subject],
             abstract=predicate,
             content=f"{predicate} = {value_words}",
-            external_references=_sources(source) if isinstance(source, dict) else None,
+            external_references=_sources(payload),
         )
         return _single(note)
 
@@ -277,8 +274,14 @@ def other_subject(record: SealedRecord) -> str | None:
     return predicate_edge(payload.get("value")) if text_in(payload.get("predicate")) else None
 
 
-def _sources(source: Payload) -> list[Object]:
-    """Convert a source to external references: the page and its archived copy."""
+def _source(payload: Payload) -> Payload:
+    source = payload.get("source")
+    return source if isinstance(source, dict) else {}
+
+
+def _sources(payload: Payload) -> list[Object]:
+    """Convert the source to external references: the page and its archived copy."""
+    source = _source(payload)
     url, copy = text_in(source.get("url")), text_in(source.get("archiveUrl"))
     page = {
         "source_name": text_in(source.get("publisher")) or "source",

@@ -120,51 +120,6 @@ class Anchors:
         """The number of trusted lines, which are not read."""
         return self.start.size if self.start else 0
 
-    def references(self) -> References:
-        """Create the check of identifiers for this level."""
-        return References(
-            is_partial=self.start is not None,
-            only_erasures=self.level != "strict",
-            allow_content=self.allow_content,
-        )
-
-    def outcome(
-        self,
-        *,
-        ledger: str | None,
-        size: int,
-        seal: str | None,
-        recorded_at: str | None,
-        frontier: tree.Frontier | None,
-        erased_count: int,
-        findings: Findings,
-        whole: bool = True,
-    ) -> VerificationOutcome:
-        """Build the outcome from the findings; `whole` says whether every line was readable.
-
-        `frontier` is None if the tree could not be computed.
-        """
-        findings.take(*self.faults)
-        undone = {*self.undone, *(() if frontier is not None else ("tree",))}
-        head = None
-        if not findings.count and ledger is not None and frontier is not None:
-            head = TreeHead(ledger, size, seal or genesis(ledger), recorded_at, frontier)
-        return VerificationOutcome(
-            assurance="failed" if findings.count else self.assurance,
-            anchored_size=None if findings.count else self.anchored_size,
-            level=self.level,
-            ledger=ledger,
-            start=self.base,
-            size=size,
-            head_seal=head.seal if head else seal,
-            root=None if frontier is None else tree.root(frontier),
-            erased=erased_count,
-            checks=checks(findings.failures, self.level, unchecked=undone, whole=whole),
-            faults=tuple(findings.first),
-            fault_count=findings.count,
-            head=head,
-        )
-
 
 class AnchoredTree:
     """The Merkle tree over the lines so far, compared with every anchor as it reaches its size.
@@ -235,6 +190,53 @@ class AnchoredTree:
             except proofs.ProofError:
                 detail = f"Its proof does not lead from record {receipt.index} to its root."
                 yield Fault(None, None, "CHECKPOINT_MALFORMED", f"{name}: {detail}")
+
+
+class LogPass:
+    """One pass over the lines: what they are compared with, and what was taken in of them."""
+
+    def __init__(self, anchors: Anchors) -> None:
+        start = anchors.start
+        self._anchors = anchors
+        self._strict = anchors.level == "strict"
+        self._ledger = anchors.ledger
+        self._time = (start.recorded_at or "").encode() if start else b""
+        self._tree = AnchoredTree(anchors)
+        self._references = References(
+            is_partial=start is not None,
+            only_erasures=not self._strict,
+            allow_content=anchors.allow_content,
+        )
+
+    def _reference_findings(self, erased_later: Iterable[str]) -> Findings:
+        return self._references.findings({*self._anchors.erased_ids, *erased_later})
+
+    def _outcome(
+        self, findings: Findings, *, size: int, seal: str, whole: bool = True
+    ) -> VerificationOutcome:
+        """Build the outcome from the findings; `whole` says whether every line was readable."""
+        anchors, ledger, frontier = self._anchors, self._ledger, self._tree.frontier
+        findings.take(*anchors.faults)
+        undone = {*anchors.undone, *(() if frontier is not None else ("tree",))}
+        head = None
+        if not findings.count and ledger is not None and frontier is not None:
+            recorded_at = self._time.decode() or None
+            head = TreeHead(ledger, size, seal or genesis(ledger), recorded_at, frontier)
+        return VerificationOutcome(
+            assurance="failed" if findings.count else anchors.assurance,
+            anchored_size=None if findings.count else anchors.anchored_size,
+            level=anchors.level,
+            ledger=ledger,
+            start=anchors.base,
+            size=size,
+            head_seal=head.seal if head else seal or None,
+            root=None if frontier is None else tree.root(frontier),
+            erased=self._references.erased_count,
+            checks=checks(findings.failures, anchors.level, unchecked=undone, whole=whole),
+            faults=tuple(findings.first),
+            fault_count=findings.count,
+            head=head,
+        )
 
 
 # -- gathering ---------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from typing import Final
 from attrs import define, evolve
 
 from svc_core.ledger.log.record_seals import genesis
-from svc_core.ledger.verify.anchors import AnchoredTree, Anchors
+from svc_core.ledger.verify.anchors import Anchors, LogPass
 from svc_core.ledger.verify.lines import (
     NO_PAYLOAD,
     Breach,
@@ -45,20 +45,19 @@ class _Gap:
     late_count: int = 0
 
 
-class Diagnosis:
+class Diagnosis(LogPass):
     """One diagnosis: call `feed` with all lines in order, then `finish` for the outcome."""
 
     def __init__(self, anchors: Anchors) -> None:
-        start = anchors.start
-        self._anchors = anchors
-        self._strict = anchors.level == "strict"
-        self._ledger = anchors.ledger
+        # The tree grows from the seals that the log itself vouches for. The seal that stands in a
+        # line may be false; the next line's head holds the one that was sealed. As long as every
+        # leaf is known in this way, the tree still shows whether all else is what was signed.
+        super().__init__(anchors)
         self._lines = anchors.base
         self._previous: Line | None = None
-        # What the next line should be: its number, the seal it holds, and no earlier than this.
+        # What the next line should be: its number and the seal it holds, no earlier than the time.
         self._next = anchors.base
-        self._tip = start.seal if start else ""
-        self._time = (start.recorded_at or "").encode() if start else b""
+        self._tip = anchors.start.seal if anchors.start else ""
         # The line of the tip, another seal that claims its number, and whether it was convicted.
         self._tip_line = 0
         self._rival = ""
@@ -68,11 +67,6 @@ class Diagnosis:
         self._loose_seals: list[str] = []
         self._gaps: list[_Gap] = []
         self._shown_seals: dict[int, str] = {}
-        # Grown from the seals that the log itself vouches for. The seal that stands in a line may
-        # be false; the next line's head holds the one that was sealed. As long as every leaf is
-        # known in this way, the tree still shows whether all else is what was signed.
-        self._tree = AnchoredTree(anchors)
-        self._references = anchors.references()
         self._faults = Findings()
         # Whether every line could be judged in all that it says.
         self._is_whole = True
@@ -95,20 +89,11 @@ class Diagnosis:
         self._close_gaps()
         self._ask_anchors()
         findings = self._faults
-        findings.join(self._references.findings({*self._anchors.erased_ids, *erased_later}))
+        findings.join(self._reference_findings(erased_later))
         findings.take(*self._tree.false_receipts())
         if self._tree.wrong_anchor is None and findings.is_of_one_line:
             findings.reword_first(partial(_with_proven_root, proven=self._tree.proven))
-        return self._anchors.outcome(
-            ledger=self._ledger,
-            size=self._lines,
-            seal=self._tip or None,
-            recorded_at=self._time.decode() or None,
-            frontier=self._tree.frontier,
-            erased_count=self._references.erased_count,
-            findings=findings,
-            whole=self._is_whole,
-        )
+        return self._outcome(findings, size=self._lines, seal=self._tip, whole=self._is_whole)
 
     # -- one line --------------------------------------------------------------------------------
 

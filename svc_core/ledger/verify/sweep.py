@@ -13,7 +13,7 @@ from typing import Final
 
 from svc_core.ledger.log.record_seals import genesis
 from svc_core.ledger.records import HEAD, LINE_BYTES_MAX, encode_line, head_text
-from svc_core.ledger.verify.anchors import AnchoredTree, Anchors
+from svc_core.ledger.verify.anchors import Anchors, LogPass
 from svc_core.ledger.verify.lines import (
     ERASES,
     NO_PAYLOAD,
@@ -61,18 +61,12 @@ Lines = Sequence[bytes]
 Places = Sequence[int]
 
 
-class Sweep:
+class Sweep(LogPass):
     """One fast pass: call `feed` with the lines in order, then `finish` for the outcome."""
 
     def __init__(self, anchors: Anchors) -> None:
-        start = anchors.start
-        self._anchors = anchors
-        self._strict = anchors.level == "strict"
-        self._ledger = anchors.ledger
-        self._seal = start.seal.encode() if start else b""
-        self._time = (start.recorded_at or "").encode() if start else b""
-        self._tree = AnchoredTree(anchors)
-        self._references = anchors.references()
+        super().__init__(anchors)
+        self._seal = anchors.start.seal.encode() if anchors.start else b""
         self._has_empty = False
         self._is_regular = True
         self._ledger_mark = b""
@@ -94,19 +88,9 @@ class Sweep:
         tree = self._tree
         if not self._is_regular or tree.next_anchor:
             return None
-        if self._references.findings({*self._anchors.erased_ids, *erased_later}).count:
+        if self._reference_findings(erased_later).count or any(tree.false_receipts()):
             return None
-        if any(tree.false_receipts()):
-            return None
-        return self._anchors.outcome(
-            ledger=self._ledger,
-            size=tree.size,
-            seal=self._seal.decode() or None,
-            recorded_at=self._time.decode() or None,
-            frontier=tree.frontier,
-            erased_count=self._references.erased_count,
-            findings=Findings(),
-        )
+        return self._outcome(Findings(), size=tree.size, seal=self._seal.decode())
 
     def _stride(self) -> int:
         """Return the length of the next run: up to 512, an anchor, or a number with more digits."""
