@@ -44,6 +44,11 @@ def place_id_by_name(
     return place_id_by_designator("name", f"{country or ''}|{area or ''}|{name}")
 
 
+def city_centre(country: str, name: str) -> Point | None:
+    """The position of the large city of a country that has this folded name; None for none."""
+    return _table().get((country, name), ("", None))[1]
+
+
 def _is_near(left: Point, right: Point) -> bool:
     """Whether two positions lie near enough to be in one city."""
     east = abs(left[0] - right[0]) * cos(radians(left[1]))  # no city is near the date line

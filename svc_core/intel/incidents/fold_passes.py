@@ -28,11 +28,12 @@ from svc_core.intel.incidents import queue
 from svc_core.intel.incidents.incident_members import Member
 from svc_core.intel.incidents.member_groups import group_id, group_members, surviving_group
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE, Incident, IncidentDue
-from svc_core.intel.incidents.neighbourhood import SpanCache, related_incidents
+from svc_core.intel.incidents.neighbourhood import SpanCache, news_around, related_incidents
 from svc_core.intel.incidents.rules import (
     Rating,
     fold_members,
     incident_category,
+    incident_place,
     incident_texts,
     named_references,
     says_the_same,
@@ -105,8 +106,10 @@ async def _stories(ctx: Context, ids: Sequence[str]) -> list[list[Member]]:
 
 def _read_names(stories: Sequence[Sequence[Member]]) -> None:
     """Find names in texts ahead of the unit that needs them, so that it holds no lock for it."""
-    for member in (member for story in stories for member in incident_texts(story)):
-        _ = member.mentions
+    for story in stories:
+        incident_place(story)
+        for member in incident_texts(story):
+            _ = member.mentions
 
 
 async def _unit(ctx: Context, ids: Sequence[str]) -> int:
@@ -242,7 +245,8 @@ class _Scene:
         if incident is not None and says_the_same(row, incident):
             return
         related_before = set() if incident is None else set(incident.related_incident_ids)
-        await queue.note_incident(self.ctx, related_before ^ set(related_ids))
+        news_ids = await news_around(self.ctx, group)
+        await queue.note_incident(self.ctx, (related_before ^ set(related_ids)) | set(news_ids))
         is_back = any(name in other.merged_ids for other in self.incidents.values())
         await write_row(self.ctx, INCIDENTS, name, row, before=stored, is_back=is_back)
 

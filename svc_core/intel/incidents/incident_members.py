@@ -73,6 +73,7 @@ class Member:
     designators: tuple[Designator, ...] = ()
     people: tuple[Participant, ...] = ()
     text: str = field(default="", repr=False)
+    language: str | None = None
     articles: frozenset[str] = frozenset()
     sites: frozenset[str] = frozenset()
     incident_id: str | None = None
@@ -208,6 +209,7 @@ def item_member(item: NewsItem, story: str) -> Member:
         precision="day",
         place=item.place,
         text=f"{item.title}\n{item.summary}",
+        language=item.language,
         articles=frozenset({article or item.id}),
         sites=frozenset({site(item.url) or item.source.domain or item.source.id}),
     )  # fmt: skip

@@ -166,6 +166,12 @@ def _references(incident: Incident) -> tuple[str, ...]:
     return tuple(p.reference for p in incident.entities if not isinstance(p.reference, Unset))
 
 
+def _told(incident: Incident) -> tuple[str, ...]:
+    """The incidents of which one of news may tell."""
+    is_news = any(source.provider == "feed" for source in incident.sources)
+    return incident.related_incident_ids if is_news else ()
+
+
 def _gravity(incident: Incident) -> int | None:
     """The order by severity, then by the last happening."""
     if incident.severity is None:
@@ -262,7 +268,7 @@ INCIDENTS: Collection[Incident] = Collection(
     layout=Layout(is_compressed=True),
     **_INCIDENT.indexes(
         ListIncidents,
-        facets={"key": lambda incident: incident.keys},
+        facets={"key": lambda incident: incident.keys, "told": _told},
         numbers={
             "gravity": _gravity,
             "seen": lambda incident: micros(incident.last_seen_at),

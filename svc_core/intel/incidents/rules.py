@@ -13,6 +13,7 @@ from svc_core.intel.entities.vulnerability import Cve
 from svc_core.intel.events.model import MACHINE
 from svc_core.intel.incidents.incident_members import EARLIEST, PRESS, REPORT, Member
 from svc_core.intel.incidents.model import Incident, Participant, Status
+from svc_core.intel.incidents.text_places import place_in_texts
 from svc_core.operation.source_members import SEVERITIES, Place, Severity, SeverityBasis
 from svc_core.text.words import terms
 
@@ -77,7 +78,7 @@ def fold_members(
         date_precision=precision,
         first_seen_at=min(read_at),
         last_seen_at=max(read_at),
-        place=_place(group),
+        place=incident_place(group),
         measurements=tuple(_measurements(group)),
         cameo=next((member.cameo for member in group if member.cameo), None),
         designators=_unique(
@@ -243,11 +244,14 @@ def _last_sign(group: Sequence[Member], now: datetime) -> datetime | None:
     return max((at for member in group for at in member.signs if at <= now), default=None)
 
 
-def _place(group: Sequence[Member]) -> Place | None:
-    """The most precise place of all members; without a country, the one that all others give."""
+def incident_place(group: Sequence[Member]) -> Place | None:
+    """The most precise place of all members; without a country, the one that all others give.
+
+    Of news alone it is the place that its texts name.
+    """
     places = [member.place for member in group if member.place is not None]
     if not places:
-        return None
+        return place_in_texts([(member.text, member.language) for member in incident_texts(group)])
     counts = Counter(place.name for place in places)
     best = min(places, key=lambda place: (_PRECISIONS.index(place.precision), -counts[place.name]))
     codes = {place.country_code for place in places if place.country_code}

@@ -22,6 +22,7 @@ from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE
 from svc_core.intel.incidents.neighbourhood import around, distance_km
 from svc_core.intel.incidents.queue import note_incident
 from svc_core.intel.incidents.renewal import renew_rows
+from svc_core.intel.incidents.text_places import hazard_in_headlines, place_in_texts
 from svc_core.intel.news.model import NEWS, RECAPS, RecapDue, RecapWindow
 from svc_core.intel.news.recaps import recap_id, recap_new
 from svc_core.operation.source_members import SeverityBasis
@@ -738,3 +739,88 @@ def test_documents_in_any_order_split_and_day_of_reading_make_the_same_incidents
 ) -> None:
     plain = _state_after(house_factory(), sorted(LIBRARY), [(False, 0)] * len(LIBRARY))
     assert _state_after(house_factory(), names, passes_) == plain
+
+
+# -- news of a place and of a hazard -----------------------------------------------------------
+
+NAMED = [
+    ([("Blaze in Karachi", ""), ("Factory burns in Karachi, Pakistan", "")], ("Karachi", "PK")),
+    ([("Floods in Chile", "Rain in Chile."), ("Rain goes on", "")], ("Chile", "CL")),
+    ([("Blaze in Karachi", ""), ("Blaze in Lahore", "")], (None, "PK")),
+    ([("Blaze in Karachi", ""), ("Blaze in Lahore, Pakistan", "")], ("Pakistan", "PK")),
+    ([("Talks in Chile", ""), ("Talks in Peru", "")], None),
+    ([("Chile and Peru talk", ""), ("Rain goes on", "")], None),
+    ([("Rain goes on", ""), ("It pours", ""), ("Rain in Chile", "")], None),
+    ([("Rain goes on", "")], None),
+]
+
+
+@pytest.mark.parametrize(("texts", "expected"), NAMED)
+def test_news_is_where_most_of_its_items_say(texts: Any, expected: Any) -> None:
+    place = place_in_texts([(f"{title}\n{summary}", "en") for title, summary in texts])
+    assert (place and (place.name, place.country_code)) == expected
+
+
+@pytest.mark.parametrize(
+    ("headlines", "hazard"),
+    [
+        (["Earthquake kills nine", "Quake: nine dead", "Nine dead"], "earthquake"),
+        (["Hochwasser in Passau"], "flood"),
+        (["Earthquake kills nine", "Flood kills nine"], None),
+        (["Earthquake kills nine", "A", "B"], None),
+        ([], None),
+    ],
+)
+def test_news_tells_of_the_hazard_that_most_headlines_name(
+    headlines: list[str], hazard: str | None
+) -> None:
+    assert hazard_in_headlines(headlines) == hazard
+
+
+CITY = ["Earthquake shakes Quito, Ecuador", "Earthquake damages Quito in Ecuador"]
+COUNTRY = ["Earthquake shakes Ecuador", "Earthquake in Ecuador damages homes"]
+NEWS_OF = [
+    (CITY, usgs({"id": "us1", "point": (-78.6, -0.2)}), True),
+    (CITY, usgs({"id": "us1", "point": (-79.9, 0.9)}), False),  # 170 km
+    (CITY, usgs({"id": "us1", "point": (-78.6, -0.2), "at": NOON - timedelta(days=3)}), False),
+    (COUNTRY, gdacs(), True),
+    (COUNTRY, gdacs(eventtype="FL"), False),
+    (COUNTRY, gdacs(iso3="PER", country="Peru"), False),
+    (["Storm shakes Ecuador", "Storm in Ecuador damages homes"], gdacs(eventtype="TC"), True),
+]
+
+
+@pytest.mark.parametrize("is_news_first", [False, True])
+@pytest.mark.parametrize(("titles", "hazard", "is_related"), NEWS_OF)
+def test_news_and_the_hazard_that_it_tells_of_are_related(
+    told_of: Any,
+    house: Any,
+    titles: list[str],
+    hazard: bytes,
+    is_related: bool,
+    is_news_first: bool,
+) -> None:
+    papers = [(host, rss(host, f"{title} on Friday"))
+              for host, title in zip(PAPERS, titles, strict=False)]  # fmt: skip
+    events = [("hazards.example", hazard)]
+    for part in (papers, events) if is_news_first else (events, papers):
+        for host, body in part:
+            take(house, body, f"https://{host}/")
+        while fold(house):
+            pass
+    rows = {row["sources"][0]["provider"]: row for row in told_of()}
+    news = rows.pop("feed")
+    (event,) = rows.values()
+    assert news["place"]["countryCode"] == "EC"
+    assert (news["relatedIncidentIds"] == [event["id"]]) is is_related
+    assert (event["relatedIncidentIds"] == [news["id"]]) is is_related
+
+
+def test_news_is_no_longer_related_to_a_hazard_that_was_withdrawn(told_of: Any, house: Any) -> None:
+    told_of(*(rss(host, *COUNTRY) for host in PAPERS[:2]))
+    take(house, gdacs(), "https://hazards.example/")
+    fold(house)
+    assert any(row["relatedIncidentIds"] for row in incidents(house))
+    house.withdraw("https://hazards.example/")
+    fold(house)
+    assert not any(row["relatedIncidentIds"] for row in incidents(house))
