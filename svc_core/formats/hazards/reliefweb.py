@@ -33,6 +33,9 @@ from svc_core.formats.reading.values import (
 _GLIDE = re.compile(r"([A-Z]{2})-\d{4}-\d{6}-([A-Z]{3})")
 """A GLIDE number: kind, year, number and country (ISO 3166-1 alpha-3)."""
 
+_MONTH = re.compile(r" - ([A-Z][a-z]{2} \d{4})$")
+"""The month of a disaster, with which ReliefWeb ends its name ("Chad: Floods - Aug 2024")."""
+
 
 def _recognise(body: Body) -> bool:
     envelope = body.json if isinstance(body.json, dict) else {}
@@ -57,6 +60,8 @@ def _record(item: dict[str, Any]) -> Record:
     hazard, area = parts.groups() if parts else ("", "")
     dates = fields.get("date") or {}
     happened_at, created_at = moment(dates.get("event")), moment(dates.get("created"))
+    month = None if happened_at else _MONTH.search(str(fields.get("name")))
+    started_at = moment(f"1 {month[1]}") if month else happened_at
     types = [*optional_list(fields.get("primary_type")), *optional_list(fields.get("type"))]
     kinds = event_kind(
         "glide", *(row.get(name) for row in types for name in ("code", "name")), hazard
@@ -69,8 +74,8 @@ def _record(item: dict[str, Any]) -> Record:
             **kinds,
             "title": text_member(fields.get("name")) or headline(kinds["type"]),
             "summary": markdown_member(fields.get("description"), SUMMARY_CHARS),
-            "occurredAt": rfc3339(happened_at),
-            "datePrecision": "day" if happened_at else None,
+            "occurredAt": rfc3339(started_at),
+            "datePrecision": ("month" if month else "day") if started_at else None,
             "reportedAt": rfc3339(created_at),
             "place": _place(fields, area),
             "designators": [
