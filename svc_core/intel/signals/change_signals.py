@@ -85,8 +85,12 @@ async def write_late_signals(
 async def _write(ctx: Context, diffs: Iterable[Diff]) -> None:
     diffs = [diff for diff in diffs if diff.claim.resource in _DETECTORS]
     signals = [signal for diff in diffs for signal in _DETECTORS[diff.claim.resource](diff)]
-    await write_signals(ctx, [*signals, *await critical_signals(ctx, diffs)])
-    await follow_prices(ctx, [diff.new for diff in diffs if diff.new is not None])
+    signals += await critical_signals(ctx, diffs)
+    if signals:
+        await write_signals(ctx, signals)
+    prices = [diff.new for diff in diffs if diff.new and diff.new.resource == "market"]
+    if prices:
+        await follow_prices(ctx, prices)
 
 
 def _live_claim(claim: Contribution | None) -> Contribution | None:

@@ -218,12 +218,12 @@ def narrowed(first: Signal, second: Signal) -> Signal:
         if signal.evidence and (start := _window(signal.evidence)[0])
     ]
     before = [side for side in sides if side[0] <= best.detected_at]
-    if not before or best.evidence is None:
-        return best
-    start, _, side = max(before, key=lambda side: side[:2])
+    own = best.evidence
+    if own is None:
+        raise AssertionError("what a detector finds has evidence")
+    start, _, side = max(before, key=lambda side: side[:2], default=(None, 0, own))
     window = SignalWindow(start, best.detected_at)
-    evidence = attrs.evolve(best.evidence, baseline=side.baseline, window=window)
-    return attrs.evolve(best, evidence=evidence)
+    return attrs.evolve(best, evidence=attrs.evolve(own, baseline=side.baseline, window=window))
 
 
 def _after(
@@ -236,9 +236,9 @@ def _after(
         is_open = _window(draft.evidence)[0] is None
         return None if is_open else attrs.evolve(draft, created_at=now, updated_at=now)
     draft = draft if is_judged else narrowed(before, draft)
-    names: tuple[str, ...] = _OWN_MEMBERS
-    if [ref.id for ref in draft.sources] == [ref.id for ref in before.sources]:
-        names = (*names, "sources")  # which differ in nothing but the time of reading
+    # The same sources differ in nothing but the time of reading.
+    is_alike = [ref.id for ref in draft.sources] == [ref.id for ref in before.sources]
+    names = (*_OWN_MEMBERS, *["sources"] * is_alike)
     draft = attrs.evolve(draft, **{name: getattr(before, name) for name in names})
     return None if draft == before else next_revision(draft, now)
 

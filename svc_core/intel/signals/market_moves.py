@@ -28,7 +28,6 @@ _DIRECTIONS = ("up", "down")
 
 async def follow_prices(ctx: Context, claims: Sequence[Contribution]) -> None:
     """Store the prices that sources state of markets, and write the signals of those that moved."""
-    claims = [claim for claim in claims if claim.resource == "market"]
     tracks = await ctx.find_many(MARKET_POINTS, [claim.row for claim in claims])
     changed: dict[str, MarketPoints] = {}
     for claim in claims:

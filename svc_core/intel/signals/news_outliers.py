@@ -175,9 +175,8 @@ async def _shift(ctx: Context, topic: str, start: datetime, day: Sequence[_Item]
     z_score = usual.z_score(mean, len(with_tone))
     threshold = highest_threshold(numbers["thresholds"], z_score)
     means = f"{usual.mean:+.2f}", f"{mean:+.2f}"
-    if usual.count < numbers["samplesMin"] or z_score is None or threshold is None:
-        return []
-    if means[0] == means[1]:
+    is_seen = usual.count >= numbers["samplesMin"] and means[0] != means[1]
+    if not is_seen or z_score is None or threshold is None:
         return []
     title = f"{topic}: mean sentiment {means[0]} to {means[1]}"
     evidence = signal_evidence(

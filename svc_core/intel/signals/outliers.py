@@ -50,13 +50,10 @@ async def series_signals(ctx: Context, series: str) -> Judgement:
         newest.setdefault(members["period"], members)
     rows = [row for row in newest.values() if row["value"] is not None and row["status"] != "F"]
     ids = [signal_id(detector.type, f"{series}|{row['period']}") for row in newest.values()]
-    signals: list[Signal] = []
-    for at, row in enumerate(rows):
-        age = date.fromisoformat(rows[0]["periodEnd"]) - date.fromisoformat(row["periodEnd"])
-        if age >= timedelta(hours=detector.hours):
-            break
-        signals += _surprise(series, rows[at : at + numbers["samplesMax"] + 2])
-    return Judgement(signals, ids)
+    ends = [date.fromisoformat(row["periodEnd"]) for row in rows]
+    fresh = [end for end in ends if ends[0] - end < timedelta(hours=detector.hours)]
+    chunks = (rows[at : at + numbers["samplesMax"] + 2] for at in range(len(fresh)))
+    return Judgement([signal for chunk in chunks for signal in _surprise(series, chunk)], ids)
 
 
 def _surprise(series: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Signal]:

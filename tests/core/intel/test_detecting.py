@@ -114,6 +114,18 @@ def test_a_spike_is_three_times_what_is_usual(house: House, usual: int, count: i
     assert all(signal.strength == 0.25 for signal in spikes)
 
 
+def test_items_without_a_date_are_in_no_spike(house: House) -> None:
+    house.clock.advance(-3_600)  # an undated item is known by its reading
+    feed(house, "alpha", plain([1.1, 1.2, 1.3, *WEEK]))
+    feed(house, "beta", plain([1.4, *WEEK]))
+    rows = "".join(f"<item><title>Crane {n}</title><link>https://b.example/{n}</link></item>"
+                   for n in range(5))  # fmt: skip
+    body = f"<rss version='2.0'><channel><title>beta</title>{rows}</channel></rss>"
+    document = read_document(Body(body.encode()), FORMATS["rss"], Origin())
+    house.take(house.add("https://beta.example/more", topics=("shipping",)), document)
+    assert of(detect(house), "volumeSpike") == []
+
+
 def test_a_spike_is_told_once_in_its_two_hours(house: House) -> None:
     feed(house, "alpha", plain([*BURST[:3], *WEEK]))
     feed(house, "beta", plain([*BURST[3:], *WEEK]))
