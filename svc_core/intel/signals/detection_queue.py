@@ -25,9 +25,9 @@ async def follow_items(ctx: Context, rows: Sequence[RowChange]) -> None:
     await mark_items(ctx, (item for row in rows for item in (row.before, row.after) if item))
 
 
-async def mark_items(ctx: Context, items: Iterable[NewsItem]) -> None:
+async def mark_items(ctx: Context, rows: Iterable[NewsItem]) -> None:
     """Mark the topics of items on the days of their own dates."""
-    pairs = ((topic, item.dated_at) for item in items for topic in item.topics)
+    pairs = ((topic, item.dated_at) for item in rows for topic in item.topics)
     await mark_subjects(ctx, "topic", (day_key(topic, at) for topic, at in pairs if at is not None))
 
 
@@ -42,9 +42,9 @@ async def follow_events(ctx: Context, rows: Sequence[RowChange]) -> None:
     await mark_events(ctx, (event for row in rows for event in (row.before, row.after) if event))
 
 
-async def mark_events(ctx: Context, events: Iterable[OsintEvent]) -> None:
+async def mark_events(ctx: Context, rows: Iterable[OsintEvent]) -> None:
     """Mark the cells in which events lie, on their days."""
-    await mark_subjects(ctx, "cell", (key for event in events for key in _cell_days(event)))
+    await mark_subjects(ctx, "cell", (key for event in rows for key in _cell_days(event)))
 
 
 def _cell_days(event: OsintEvent) -> Iterator[str]:

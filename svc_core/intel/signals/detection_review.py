@@ -30,38 +30,38 @@ async def review_signals(work: Units) -> None:
     """Remove what the present rules would not give, and mark again what is judged over rows."""
     if await work.read(SYSTEM, lambda ctx: ctx.find(DETECTION_REVIEWS, RULES.id)) == RULES:
         return
-    removals = [partial(_remove_outdated, type_=type_) for type_ in _TYPES]
-    items = partial(_mark, collection=NEWS, mark=mark_items)
-    events = partial(_mark, collection=OSINT_EVENTS, mark=mark_events)
-    if await _pages(work, removals):
-        await _pages(work, (items, events))
+    if await _pages(work, SIGNALS, _remove_outdated, where={"type": _TYPES}):
+        await _pages(work, NEWS, mark_items)
+        await _pages(work, OSINT_EVENTS, mark_events)
     await work.write(SYSTEM, lambda ctx: ctx.save(DETECTION_REVIEWS, RULES.id, RULES))
 
 
-async def _pages(work: Units, passes: Sequence[Callable[..., Any]]) -> int:
-    """Run passes over all their pages, each in a unit of work; the sum of what they count."""
-    total = 0
-    for page_pass in passes:
-        after: Position | None = None
-        while True:
-            count, after = await work.write(SYSTEM, partial(page_pass, after=after))
-            total += count
-            if after is None:
-                break
-    return total
+async def _pages(
+    work: Units, collection: Collection[Any], write: Callable[..., Awaitable[None]], **filters: Any
+) -> int:
+    """Write what follows from rows, page by page; how many rows that were."""
+    count, after = 0, None
+    while True:
+
+        async def scan(ctx: Context, after: Position | None = after) -> Any:
+            documents = ctx.tx.documents
+            return await documents.scan(collection, after=after, limit=ROWS_AT_ONCE, **filters)
+
+        page = await work.read(SYSTEM, scan)
+        rows = [collection.decode(row.raw) for row in page.rows]
+        rows = [row for row in rows if collection is not SIGNALS or _is_outdated(row)]
+        if rows:
+            await work.write(SYSTEM, partial(write, rows=rows))
+        count, after = count + len(rows), page.end
+        if after is None:
+            return count
 
 
-async def _remove_outdated(
-    ctx: Context, *, type_: str, after: Position | None
-) -> tuple[int, Position | None]:
-    page = await ctx.tx.documents.scan(
-        SIGNALS, where={"type": (type_,)}, after=after, limit=ROWS_AT_ONCE
-    )
-    ids = [row.id for row in page.rows if _is_outdated(SIGNALS.decode(row.raw))]
+async def _remove_outdated(ctx: Context, rows: Sequence[Signal]) -> None:
+    ids = await ctx.tx.documents.get_many(SIGNALS, [row.id for row in rows])
     for id_ in ids:
         await ctx.remove(SIGNALS, id_)
     await index_signals(ctx, (), ids)
-    return len(ids), page.end
 
 
 def _is_outdated(signal: Signal) -> bool:
@@ -75,15 +75,3 @@ def _is_outdated(signal: Signal) -> bool:
     if signal.type != "epssJump" or evidence is None:
         return True
     return f"{evidence.observed:.2f}" == f"{evidence.baseline:.2f}"
-
-
-async def _mark(
-    ctx: Context,
-    *,
-    collection: Collection[Any],
-    mark: Callable[[Context, list[Any]], Awaitable[None]],
-    after: Position | None,
-) -> tuple[int, Position | None]:
-    page = await ctx.tx.documents.scan(collection, after=after, limit=ROWS_AT_ONCE)
-    await mark(ctx, [collection.decode(row.raw) for row in page.rows])
-    return len(page.rows), page.end

@@ -88,7 +88,7 @@ async def test_a_pass_that_is_cut_off_is_finished_by_the_next(
     await pull(any_house.service, source, any_house.fetcher)
     service = any_house.service
     with pytest.raises(KilledError):
-        await detect_new(attrs.evolve(service, storage=Counted(service.storage, 1)))
+        await detect_new(attrs.evolve(service, storage=Counted(service.storage, 2)))
     assert await detect_new(service) == 25
     found_signals = await signals(any_house)
     assert len(found_signals) == len({signal.id for signal in found_signals}) == 30
