@@ -113,7 +113,7 @@ def test_a_pronoun_means_what_the_user_named_before(asker: Asker) -> None:
 
 FOLLOWING = [
     (("Which incidents are known?",), "How many are there?", ["61 incidents"]),
-    (("Which incidents happened in Ecuador?",), "How many are there?", ["3 incidents (Ecuador)"]),
+    (("Which incidents happened in Ecuador?",), "How many are there?", ["4 incidents (Ecuador)"]),
     (
         ("Which vulnerabilities are exploited?", "How many of them are used by ransomware?"),
         "And in 2021?",
