@@ -11,13 +11,10 @@ SCHEMA: Final = "details of changes"
 """The step that makes the tables of every store. It has the name of the last of the former steps
 that led to the same tables, so a store of either history can be opened by either version."""
 
-FORMAT = 1
+FORMAT = 2
 """The number of the format that this version writes. It grows with every collection, step or member
 that an earlier version would misread or lose; a version with a lower number refuses the database.
 A test fails if the format changes while the number stays."""
-
-FILE_FORMAT = 2
-"""The same of a SQLite file, in which an earlier version could not read compressed rows."""
 
 
 @frozen
@@ -36,18 +33,16 @@ class MigrationStatus:
     pending: tuple[str, ...]
 
 
-def check_migratable(
-    applied: Sequence[AppliedStep], format_number: int, newest: int = FORMAT
-) -> None:
+def check_migratable(applied: Sequence[AppliedStep], format_number: int) -> None:
     """Check that this version knows how to read and migrate the store.
 
-    `format_number` is the format of the version that wrote last, `newest` the newest known.
+    `format_number` is the format of the version that wrote last.
 
     Raises:
         StoreNewer: the format is unknown to this version.
         StoreOlder: the store stands at a step from before `SCHEMA`.
     """
-    if format_number > newest:
-        raise StoreNewer(f"format {format_number}", newest)
+    if format_number > FORMAT:
+        raise StoreNewer(f"format {format_number}", FORMAT)
     if applied and all(step.step != SCHEMA for step in applied):
         raise StoreOlder(applied[-1].step)

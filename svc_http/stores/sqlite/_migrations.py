@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from svc_core.operation.ports import Collection
 from svc_http.stores.migration_steps import (
-    FILE_FORMAT,
+    FORMAT,
     SCHEMA,
     AppliedStep,
     MigrationStatus,
@@ -62,7 +62,7 @@ def status_of(
         StoreNewer, StoreOlder: a version wrote the file that this one does not follow on.
     """
     steps = _applied_steps(connection)
-    check_migratable(steps, _stored_format(connection), FILE_FORMAT)
+    check_migratable(steps, _stored_format(connection))
     names = {step.step for step in steps}
     shapes = _shapes(connection)
     pending = [step for step in _FIXED_STEPS if step not in names]
@@ -87,7 +87,7 @@ def apply(
     connection.execute("BEGIN IMMEDIATE")
     try:
         before = _applied_steps(connection)
-        check_migratable(before, _stored_format(connection), FILE_FORMAT)
+        check_migratable(before, _stored_format(connection))
         connection.execute(_NUMBERS)
         names = {step.step for step in before}
         for step, statements in _FIXED_STEPS.items():
@@ -96,8 +96,8 @@ def apply(
                     connection.execute(one_line(statement))
                 _number(connection, step)
         # Not written again, so that a file of this format can be opened on a full disk.
-        if _stored_format(connection) < FILE_FORMAT:
-            connection.execute(f"PRAGMA user_version = {FILE_FORMAT}")
+        if _stored_format(connection) < FORMAT:
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("INSERT OR IGNORE INTO meta VALUES ('epoch', ?)", (epoch,))
         _apply_declared(connection, collections)
         steps = _applied_steps(connection)[len(before) :]

@@ -91,7 +91,7 @@ async def test_one_that_cannot_be_folded_or_looked_at_keeps_no_other_waiting(
             (await ctx.tx.documents.scan(OSINT_EVENTS, limit=1)).rows[0].raw
         )
         await ctx.save(OSINT_EVENTS, event.id, attrs.evolve(event, sources=()))
-        await ctx.save(DETECTIONS_DUE, "sig_0", DetectionDue("sig_0", "cell", "nowhere"))
+        await ctx.save(DETECTIONS_DUE, "sig_0", DetectionDue("sig_0", "cell", "nowhere|"))
         return str(event.incident_id)
 
     incident_id = await any_house.service.system(spoil)
