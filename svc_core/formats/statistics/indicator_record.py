@@ -73,7 +73,7 @@ def observation(
     identity = (row["provider"], row["datasetId"], row["indicatorCode"], row["area"]["code"])
     version = (vintage["start"],) if vintage and is_kept else ()
     row |= {
-        "name": _text(row["name"], 500) or row["indicatorCode"],
+        "name": _text(row["name"], 500) or row["indicatorCode"] or row["datasetId"] or "",
         "frequency": period.frequency,
         "period": period.text,
         "periodStart": period.start.isoformat(),

@@ -387,7 +387,9 @@ def test_every_real_xml_feed_is_read_whole(
         feed = parse_feed(body)
         read = len(feed.items) + sum(rejection.count for rejection in feed.rejections)
         assert read == len(feedparser.parse(io.BytesIO(body)).entries), path.name
-        assert all("</p>" not in item.summary + item.text for item in feed.items), path.name
+        is_escaped_twice = b"&amp;lt;/p&amp;gt;" in body  # then its readers see the tags
+        marks = [item for item in feed.items if "</p>" in item.summary + item.text]
+        assert is_escaped_twice or marks == [], path.name
         settles(body)
         settles(body[: len(body) // 2])
 

@@ -370,7 +370,8 @@ def test_a_worker_that_is_late_puts_nothing_off(stage: Stage) -> None:
     assert late is not None
     assert now is not None
     before = stage.wish()
-    stage.run(lambda ctx: speaking.retry_later(ctx, late))
+    for task in (late, attrs.evolve(late, attempts=ATTEMPTS_MAX)):
+        stage.run(lambda ctx, task=task: speaking.retry_later(ctx, task))
     stage.run(lambda ctx: speaking.return_claim(ctx, late))
     assert stage.wish() == before
 

@@ -8,6 +8,7 @@ import asyncio
 import json
 import random
 import re
+import string
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -921,12 +922,13 @@ async def _grandfather(ctx: Context, key: Any) -> None:
 
 
 def feed(numbers: Iterable[int], at: datetime) -> bytes:
-    """A feed about strikes at ports, one item for each number."""
+    """A feed about strikes at ports, one item for each number, each with words of its own."""
     items = "".join(
         f"<item><title>Strike {number} closes the container port of Rotterdam</title>"
         f"<link>https://news.example.org/ports/{number}</link><guid>ports-{number}</guid>"
         f"<description>Dockworkers at European container ports began strike {number}. "
-        f"The closures may last {number + 2} days, the union said.</description>"
+        f"{_own_words(number)}. The closures may last {number + 2} days, the union said."
+        f"</description>"
         f"<pubDate>{format_datetime(at - timedelta(minutes=number % 60))}</pubDate></item>"
         for number in numbers
     )
@@ -935,6 +937,14 @@ def feed(numbers: Iterable[int], at: datetime) -> bytes:
         "<title>Ports</title><link>https://news.example.org/</link><language>en</language>"
         f"<description>News of ports</description>{items}</channel></rss>"
     ).encode()
+
+
+def _own_words(number: int) -> str:
+    """Words that two numbers share, which are of one story then: words that three shared would be
+    a form that the source fills in.
+    """
+    code = "".join(chr(ord("a") + int(digit)) for digit in str(number // 2))
+    return "Quay " + ", ".join(f"{part}zx{code}" for part in string.ascii_lowercase)
 
 
 # -- fixtures ----------------------------------------------------------------------------------

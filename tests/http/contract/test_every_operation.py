@@ -416,7 +416,7 @@ def a_filter_finds_what_its_identifier_names_and_tells_nothing_of_others(
         ids = re.findall(f"{item.id_of.prefixes[0]}_[a-f0-9]{{24}}", answer.text)
         own_id = next((id_ for id_ in ids if id_ not in own), own_id)
         matches = shared.send(ask.asking((item.name, own_id)))
-        assert rows_of(matches)
+        assert rows_of(matches), item.name
         bare = shared.send(ask.asking((item.name, digits_of(own_id))))
         if item.id_of.takes_legacy:
             assert bare.json()["data"] == matches.json()["data"]

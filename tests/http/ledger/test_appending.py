@@ -216,7 +216,7 @@ def test_an_append_is_told_in_the_change_feed_of_its_workspace_alone(town):
     def feed(key):
         return town.house.ask("GET", "/api/v2/changes?types=subject", key).json()["data"]
 
-    with_feed = town.workspace("Dora", scopes=("ledger:write", "osint:read"))[1][0]
+    with_feed = town.workspace("Dora", scopes=("ledger:write", "ledger:read", "osint:read"))[1][0]
     mine = town.append({"type": "topic", "label": "Piers"}, with_feed, "/subjects")["id"]
     assert [
         (row["resourceId"], row["changeType"], row["links"]["self"]) for row in feed(with_feed)

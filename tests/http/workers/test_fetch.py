@@ -590,13 +590,13 @@ async def test_what_is_no_readable_file_is_refused(
     assert (await refusal_of(fetcher, place(tmp_path))).code == code
 
 
-def test_a_folder_stands_for_its_files(tmp_path: Path) -> None:
+def test_a_folder_stands_for_its_files_and_its_links(tmp_path: Path) -> None:
     for name in ("b.xml", "a.xml", "deep/c.json", ".hidden", ".git/config"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"")
     (tmp_path / "deep" / "loop").symlink_to(tmp_path)
     assert document_locations(str(tmp_path)) == tuple(
-        str(tmp_path / name) for name in ("a.xml", "b.xml", "deep/c.json")
+        str(tmp_path / name) for name in ("a.xml", "b.xml", "deep/c.json", "deep/loop")
     )
 
 
@@ -607,10 +607,11 @@ def test_a_folder_does_not_stand_for_the_databases_in_it(tmp_path: Path) -> None
         (tmp_path / name).write_bytes(b"SQLite format 3\0 and pages")
         for suffix in beside:
             (tmp_path / f"{name}{suffix}").write_bytes(b"")
-    paths = ("deep/copy.xml", "deep/copyright", "feed.xml", "other.db", "other.lock", "svc.db.xml")
-    for name in paths:
-        (tmp_path / name).write_bytes(b"SQLite format 4")
+    paths = ("deep/copy.xml", "deep/copyright", "feed.xml", "gone.xml", "other.db", "other.lock",
+             "svc.db.xml")  # fmt: skip
     (tmp_path / "gone.xml").symlink_to(tmp_path / "nowhere")
+    for name in {*paths} - {"gone.xml"}:
+        (tmp_path / name).write_bytes(b"SQLite format 4")
     assert document_locations(str(tmp_path)) == tuple(str(tmp_path / name) for name in paths)
 
 

@@ -70,6 +70,15 @@ def test_a_deletion_by_id_alone_takes_back_what_was_added(house: Any) -> None:
     assert live_names(house) == {"ftm:x": "Xu"}
 
 
+def test_a_change_may_have_what_it_names_within_it(house: Any) -> None:
+    person = entity("p", "Person", 1, name="Ann")
+    address = entity("a", "Address", 1, full="1 Quay Street, Port Vell")
+    person["properties"]["addressEntity"] = [address]
+    house.take(house.add("https://example.org/changes"), changes(("ADD", person)))
+    (claim,) = house.stored(CONTRIBUTIONS)
+    assert "1 Quay Street, Port Vell" in json.dumps(claim.said)
+
+
 def test_old_changes_read_again_bring_nothing_back(house: Any) -> None:
     source = house.add("https://example.org/changes")
     for document in (FIRST, SECOND, DELETION):

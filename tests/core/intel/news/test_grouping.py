@@ -249,6 +249,25 @@ def test_a_large_window_of_what_is_new_is_grouped_as_a_whole(
     assert sorted(map(len, outcomes[0].values())) == [2, 2]
 
 
+def test_more_new_items_than_a_window_holds_are_grouped_in_parts(
+    house_factory: Any, make_entry: Make, make_document: Make
+) -> None:
+    others = [
+        f"Bread {first}{second}zk rises" for first in "abcdefghijkl" for second in "mnopqrstuv"
+    ]
+    titles = (STRIKE, *others, f"{STRIKE}, union says")
+    outcomes = []
+    for at_once in (11, 200):
+        house = house_factory()
+        entries = [make_entry(title, title=title) for title in titles]
+        house.take(house.add("https://s.example/feed"), make_document(*entries[:-1]))
+        house.take(house.add("https://t.example/feed"), make_document(entries[-1]))
+        drive.run(group_new(Work(house), at_once=at_once))
+        outcomes.append(stories(house))
+        assert waiting(house) == 0
+    assert outcomes[0] == outcomes[1]
+
+
 def test_a_pass_begins_again_where_another_wrote(
     house: Any, take: Make, make_entry: Make, make_document: Make
 ) -> None:
