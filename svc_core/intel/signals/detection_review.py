@@ -3,6 +3,7 @@
 Rule 1: signals that the present rules would not give are removed, and what detectors judge over
         stored rows is judged anew. A store without such signals is only noted as reviewed.
 Rule 2: a review that is cut off begins again; each of its units reads a bounded number of rows.
+        Signals are removed last, as by them a review knows that rows have to be judged anew.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -30,16 +31,18 @@ async def review_signals(work: Units) -> None:
     """Remove what the present rules would not give, and mark again what is judged over rows."""
     if await work.read(SYSTEM, lambda ctx: ctx.find(DETECTION_REVIEWS, RULES.id)) == RULES:
         return
-    if await _pages(work, SIGNALS, _remove_outdated, where={"type": _TYPES}):
+    if await _pages(work, SIGNALS, where={"type": _TYPES}):
         await _pages(work, NEWS, mark_items)
         await _pages(work, OSINT_EVENTS, mark_events)
+        await _pages(work, SIGNALS, _remove_outdated, where={"type": _TYPES})
     await work.write(SYSTEM, lambda ctx: ctx.save(DETECTION_REVIEWS, RULES.id, RULES))
 
 
 async def _pages(
-    work: Units, collection: Collection[Any], write: Callable[..., Awaitable[None]], **filters: Any
-) -> int:
-    """Write what follows from rows, page by page; how many rows that were."""
+    work: Units, collection: Collection[Any], write: Callable[..., Awaitable[None]] | None = None,
+    **filters: Any,
+) -> int:  # fmt: skip
+    """Write what follows from rows, if anything, page by page; how many rows that were."""
     count, after = 0, None
     while True:
 
@@ -50,7 +53,7 @@ async def _pages(
         page = await work.read(SYSTEM, scan)
         rows = [collection.decode(row.raw) for row in page.rows]
         rows = [row for row in rows if collection is not SIGNALS or _is_outdated(row)]
-        if rows:
+        if rows and write is not None:
             await work.write(SYSTEM, partial(write, rows=rows))
         count, after = count + len(rows), page.end
         if after is None:
@@ -58,7 +61,8 @@ async def _pages(
 
 
 async def _remove_outdated(ctx: Context, rows: Sequence[Signal]) -> None:
-    ids = await ctx.tx.documents.get_many(SIGNALS, [row.id for row in rows])
+    stored = await ctx.find_many(SIGNALS, [row.id for row in rows])
+    ids = [id_ for id_, signal in stored.items() if _is_outdated(signal)]
     for id_ in ids:
         await ctx.remove(SIGNALS, id_)
     await index_signals(ctx, (), ids)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import pytest
@@ -15,6 +15,7 @@ from svc_core.formats.reading.document_body import Body
 from svc_core.formats.table import FORMATS, read_document
 from svc_core.intel.incidents.fold_passes import fold_new
 from svc_core.intel.signals.detection import detect_new
+from svc_core.intel.signals.detection_review import review_signals
 from svc_core.intel.signals.detectors import signal_evidence, signal_of
 from svc_core.intel.signals.model import (
     DETECTION_REVIEWS,
@@ -23,6 +24,7 @@ from svc_core.intel.signals.model import (
     DetectionDue,
     Signal,
 )
+from svc_core.operation.ports import SYSTEM
 from tests import events
 from tests.core.intel.news.test_grouping import Work
 
@@ -339,12 +341,16 @@ def test_what_is_written_while_a_pass_looks_is_looked_at_again(house: House) -> 
 # -- incidents that become graver ---------------------------------------------------------------
 
 
-def alert(severity: str, day: int, provider: str = "gdacs") -> Any:
+def alert(severity: str, day: int, provider: str = "gdacs", value: str | None = None) -> Any:
     return events.event(
         1,
         provider="gdacs",
         severity=severity,
-        severityBasis={"provider": provider, "scale": "pager", "value": events.PAGER[severity]},
+        severityBasis={
+            "provider": provider,
+            "scale": "pager",
+            "value": value or events.PAGER[severity],
+        },
         designators=[{"scheme": "gdacs", "value": "EQ1", "provider": None}],
         stamp=datetime(2026, 3, day, tzinfo=UTC),
     )
@@ -359,6 +365,9 @@ def alert(severity: str, day: int, provider: str = "gdacs") -> Any:
         ([alert("medium", 1), alert("high", 2), alert("critical", 3)], [0.75, 1.0]),
         ([alert("medium", 1), alert("high", 2), alert("medium", 3), alert("high", 4)], [0.75]),
         ([alert("medium", 1), alert("high", 2, "another")], []),
+        ([alert("medium", 1), alert("high", 1)], []),  # read anew, as its source judged it then
+        ([alert("medium", 1, value="orange"), alert("high", 2)], []),  # by another table
+        ([alert("high", 1, value="yellow"), alert("high", 2)], [0.75]),
     ],
 )
 def test_an_incident_escalates_on_the_scale_that_it_was_judged_by(
@@ -386,6 +395,19 @@ def earlier(type_: Any, key: str, observed: float = 3, baseline: float = 1) -> S
     return attrs.evolve(signal, detector=attrs.evolve(signal.detector, version="1"))
 
 
+def age(house: House, found: Sequence[Signal], rows: Sequence[Signal]) -> None:
+    """Put signals of earlier rules in the place of those that were found, not yet reviewed."""
+
+    async def replace(ctx: Any) -> None:
+        await ctx.tx.documents.delete(DETECTION_REVIEWS, "rules")
+        for signal in found:
+            await ctx.remove(SIGNALS, signal.id)
+        for row in rows:
+            await ctx.save(SIGNALS, row.id, row)
+
+    house.run(replace)
+
+
 def test_what_the_rules_would_not_give_goes_and_rows_are_judged_anew(house: House) -> None:
     feed_all(house)
     found = detect(house)
@@ -399,18 +421,52 @@ def test_what_the_rules_would_not_give_goes_and_rows_are_judged_anew(house: Hous
         *(earlier("convergence", f"f{at}") for at in range(120)),
     ]
 
-    async def age(ctx: Any) -> None:
-        await ctx.tx.documents.delete(DETECTION_REVIEWS, "rules")
-        for signal in found:
-            await ctx.remove(SIGNALS, signal.id)
-        for row in rows:
-            await ctx.save(SIGNALS, row.id, row)
-
-    house.run(age)
+    age(house, found, rows)
     assert {signal.id for signal in detect(house)} == expected | {rows[3].id, rows[4].id}
     assert house.stored(DETECTIONS_DUE) == []
     house.run(lambda ctx: ctx.save(SIGNALS, rows[0].id, rows[0]))
     assert rows[0].id in {signal.id for signal in detect(house)}  # reviewed once
+
+
+class KilledError(Exception):
+    """The process of a pass ended."""
+
+
+@pytest.mark.parametrize("units", range(5))
+def test_a_review_that_is_cut_off_loses_nothing(house: House, units: int) -> None:
+    feed_all(house)
+    found = detect(house)
+    expected = {signal.id for signal in found if signal.type != "indicatorSurprise"}
+    age(house, found, [earlier("convergence", f"f{at}") for at in range(120)])
+
+    async def die() -> None:
+        if work.writes == units:
+            raise KilledError
+
+    work = Work(house, die)
+    with pytest.raises(KilledError):
+        drive.run(review_signals(cast(Any, work)))
+    assert {signal.id for signal in detect(house)} == expected
+
+
+def test_a_review_removes_nothing_that_another_found_meanwhile(house: House) -> None:
+    feed_all(house)
+    found = detect(house)
+    expected = {signal.id for signal in found if signal.type != "indicatorSurprise"}
+    age(house, [], [attrs.evolve(row, detector=attrs.evolve(row.detector, version="1"))
+                    for row in found if row.id in expected])  # fmt: skip
+
+    async def other() -> None:
+        if work.writes == 2:  # all is marked
+            await house.hands.write(SYSTEM, restore)
+
+    async def restore(ctx: Any) -> None:
+        for row in found:
+            await ctx.save(SIGNALS, row.id, row)
+
+    work = Work(house, other)
+    drive.run(review_signals(cast(Any, work)))
+    assert signals(house) == found
 
 
 @pytest.mark.parametrize("subject", ["topic", "cell"])
