@@ -96,7 +96,7 @@ def alert(day: int, severity: str) -> Document:
         1,
         provider="gdacs",
         severity=severity,
-        severityBasis={"provider": "gdacs", "scale": "alertlevel", "value": severity},
+        severityBasis={"provider": "gdacs", "scale": "pager", "value": events.PAGER[severity]},
         stamp=datetime(2026, 1, day, tzinfo=UTC),
     )
     return Document(events.ALERTS, Metadata(), (record,), ())
