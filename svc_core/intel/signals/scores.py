@@ -126,10 +126,12 @@ async def follow_scores(ctx: Context, rows: Sequence[RowChange]) -> None:
     signals: list[Signal] = []
     ids: list[str] = []
     for row in rows:
+        if row.after is None:  # the words of a removed source remain true of their time
+            continue
         if is_critical(row.before) and not is_critical(row.after):
             ids.append(signal_id("criticalCve", row.before.cve_id))
         before, after = _epss_days(row.before), _epss_days(row.after)
-        if row.after is None or (before, _vendors(row.before)) == (after, _vendors(row.after)):
+        if (before, _vendors(row.before)) == (after, _vendors(row.after)):
             continue
         days = before | after
         for old, new in pairwise(sorted(days)):

@@ -379,8 +379,17 @@ def test_a_market_that_few_trade_in_moves_nobody(house: House, volume: float, co
 # -- laws ---------------------------------------------------------------------------------------
 
 
-def test_what_a_removed_source_brought_is_no_delisting(house: House) -> None:
-    take_all(house, ofac((1, "CUBA"), (2, "CUBA")))
+@pytest.mark.parametrize(
+    ("brought", "types"),
+    [
+        (lambda: ofac((1, "CUBA"), (2, "CUBA")), []),
+        (lambda: nvd(9.8, first_at=NEW), ["criticalCve"]),
+    ],
+)
+def test_what_a_removed_source_brought_is_not_taken_back(
+    house: House, brought: Any, types: list[str]
+) -> None:
+    take_all(house, brought())
 
     async def remove(ctx: Any) -> None:
         page = await ctx.tx.documents.scan(CONTRIBUTIONS, limit=100)
@@ -389,7 +398,7 @@ def test_what_a_removed_source_brought_is_no_delisting(house: House) -> None:
         await withdraw(ctx, claims)
 
     house.run(remove)
-    assert signals(house) == []
+    assert [signal.type for signal in signals(house)] == types
 
 
 def test_a_change_of_a_whole_catalogue_drowns_nothing(house: House) -> None:
