@@ -75,7 +75,7 @@ DatePrecision = Literal["instant", "day", "week", "month", "year"]
 MACHINE = "gdelt"
 """The provider that codes news by machine and so reports one event in many rows."""
 CONFIDENCE_STEPS = 1_000_000  # a confidence is kept as a whole number of millionths
-SEVERITY_STEP = 10**18  # more than the microseconds of all years
+_SEVERITY_STEP = 10**18  # more than the microseconds of all years
 
 
 @frozen
@@ -208,12 +208,13 @@ def marks_of(event: OsintEvent) -> Iterator[str]:
         yield mark(event.cameo.event_code, names["actor"], names["target"], day, name)
 
 
-def _gravity(event: OsintEvent) -> int | None:
-    """A sort key by severity, and by time among equally severe events."""
-    if event.severity is None:
+def gravity(severity: Severity | None, at: datetime | None) -> int | None:
+    """A sort key by severity, and by time among what is equally severe: the undated comes last."""
+    if severity is None:
         return None
-    at = -SEVERITY_STEP // 2 if event.occurred_at is None else micros(event.occurred_at)
-    return SEVERITIES.index(event.severity) * SEVERITY_STEP + at
+    return SEVERITIES.index(severity) * _SEVERITY_STEP + (
+        -_SEVERITY_STEP // 2 if at is None else micros(at)
+    )
 
 
 _EVENT = FilterFields[OsintEvent]()
@@ -267,7 +268,11 @@ OSINT_EVENTS: Collection[OsintEvent] = Collection(
     prefix="obs",
     order=lambda event: micros_or_undated(event.occurred_at),
     scope="global",
-    **_EVENT.indexes(ListEvents, facets={"marks": marks_of}, numbers={"gravity": _gravity}),
+    **_EVENT.indexes(
+        ListEvents,
+        facets={"marks": marks_of},
+        numbers={"gravity": lambda event: gravity(event.severity, event.occurred_at)},
+    ),
     place=lambda event: point_at(event.place),
     form=2,
     kind="osintEvent",

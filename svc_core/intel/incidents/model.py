@@ -8,11 +8,11 @@ from attrs import frozen
 from svc_core.base.unset import UNSET, Maybe, Unset
 from svc_core.intel.events.model import (
     CONFIDENCE_STEPS,
-    SEVERITY_STEP,
     Cameo,
     Categories,
     Category,
     DatePrecision,
+    gravity,
 )
 from svc_core.intel.news.model import NewsItem
 from svc_core.operation.declaration import QUERY
@@ -172,14 +172,6 @@ def _told(incident: Incident) -> tuple[str, ...]:
     return incident.related_incident_ids if is_news else ()
 
 
-def _gravity(incident: Incident) -> int | None:
-    """The order by severity, then by the last happening."""
-    if incident.severity is None:
-        return None
-    at = incident.last_happened_at
-    return SEVERITIES.index(incident.severity) * SEVERITY_STEP + (0 if at is None else micros(at))
-
-
 _RANKS = ("info", None, *SEVERITIES[1:])
 """Severities from the least: what nobody rated is below what was rated low, and may be grave."""
 _WEEK = timedelta(weeks=1) // timedelta(milliseconds=1)
@@ -270,13 +262,13 @@ INCIDENTS: Collection[Incident] = Collection(
         ListIncidents,
         facets={"key": lambda incident: incident.keys, "told": _told},
         numbers={
-            "gravity": _gravity,
+            "gravity": lambda incident: gravity(incident.severity, incident.last_happened_at),
             "seen": lambda incident: micros(incident.last_seen_at),
         },
     ),
     place=lambda incident: point_at(incident.place),
     search=WORDS,
-    form=2,
+    form=3,
     kind="incident",
     base=BASE_V2,
 )

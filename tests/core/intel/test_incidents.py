@@ -26,6 +26,7 @@ from svc_core.intel.incidents.text_places import hazard_in_headlines, place_in_t
 from svc_core.intel.news.model import NEWS, RECAPS, RecapDue, RecapWindow
 from svc_core.intel.news.recaps import recap_id, recap_new
 from svc_core.operation.source_members import SeverityBasis
+from tests import events
 from tests.core.intel.incident_documents import (
     NOON,
     eonet,
@@ -520,6 +521,19 @@ def test_lists_are_sorted_by_what_is_asked(told_of: Any, house: Any, sort: str, 
     assert first in {None, rows[0]["sources"][0]["provider"]}
     page = incidents(house, f"sort={sort}&limit=2")
     assert page == rows[:2]
+
+
+def test_among_the_gravest_the_undated_is_last(house: Any) -> None:
+    times = ["2010-02-27T06:34:11Z", "1960-05-22T19:11:14Z", None]
+    records = [
+        events.event(at, occurredAt=time, severity="critical", place=events.place(at * 9, 0, None))
+        for at, time in enumerate(times)
+    ]
+    house.run(lambda ctx: events.take(ctx, records))
+    fold(house)
+    for operation, member in (("listIncidents", "startedAt"), ("listOsintEvents", "occurredAt")):
+        rows = house.rows(operation, "sort=severity")
+        assert [row[member] for row in rows] == times, operation
 
 
 def test_an_entity_finds_what_it_takes_part_in(told_of: Any, house: Any) -> None:
