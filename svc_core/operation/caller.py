@@ -96,13 +96,19 @@ class CallContext:
         self,
         where: Mapping[str, tuple[str, ...]],
         order: str | None = None,
+        *,
+        form: int = 1,
         **bounds: Unpack[RowBounds],
     ) -> bytes:
-        """The digest that binds cursors to one list: tenant, operation, filters and order."""
+        """The digest that binds cursors to one list: tenant, operation, filters and order.
+
+        `form` is that of the collection: a cursor of a former order is of another list.
+        """
         filters = sorted((name, tuple(sorted(values))) for name, values in where.items())
         ranges, words = bounds.get("ranges") or {}, bounds.get("words") or ()
         selection = (tuple(sorted(ranges.items())), bounds.get("box"), tuple(sorted(words)))
         limits = (bounds.get("start"), bounds.get("end"), selection)
+        order = f"{order or 'desc'} {form}" if form > 1 else order
         return _binding(self.actor.tenant, self.operation, tuple(filters), limits, order)
 
     def open_cursor(self, token: Maybe[str], binding: bytes) -> Position | None:

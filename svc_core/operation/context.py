@@ -274,7 +274,8 @@ class Context(CallContext):
         }
         if collection.owner:
             filters[collection.owner] = (self.actor.user_id or "",)
-        binding = self.list_binding({**filters, **(raw_filters or {})}, order, **bounds)
+        identity, form = {**filters, **(raw_filters or {})}, collection.form
+        binding = self.list_binding(identity, order, form=form, **bounds)
         rows = await self.tx.documents.scan(
             collection,
             where=filters,

@@ -127,7 +127,8 @@ class Listing(Generic[T]):
         text = None if self.words is None else or_default(request.q, None)
         identity = {**choice.where, **(binding or {}), "q": (text or "", str(choice.is_sorted))}
         bounds: RowBounds = {**choice.bounds, "ranges": choice.ranges}
-        digest = ctx.list_binding(identity, choice.order, **bounds)
+        form = self.collection.form
+        digest = ctx.list_binding(identity, choice.order, form=form, **bounds)
         carry = (
             [] if isinstance(request.cursor, Unset) else ctx.unseal_cursor(request.cursor, digest)
         )

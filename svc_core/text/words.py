@@ -106,10 +106,11 @@ def split_words(text: str) -> list[str]:
 
 def word_parts(word: str) -> list[str]:
     """The words, folded, within a word as it is written: those that capitals part ("muddy" and
-    "water" of "MuddyWater"), and a word without the number at its end ("log4j" of "Log4j2").
+    "water" of "MuddyWater"), in ASCII, and one without the number at its end ("log4j" of "Log4j2").
     """
     numbered = _NUMBERED.fullmatch(word)
-    parts = numbered.groups() if numbered else _HUMP.findall(word) if word.isalpha() else ()
+    humps = _HUMP.findall(word) if word.isascii() and word.isalpha() else ()
+    parts = numbered.groups() if numbered else humps
     return [fold_case(part) for part in parts if 2 < len(part) < len(word)]
 
 

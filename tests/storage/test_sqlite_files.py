@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import sqlite3
 import stat
+from contextlib import closing
 
 import pytest
 
@@ -49,3 +51,16 @@ def test_the_mode_of_a_file_that_is_there_is_kept(tmp_path):
     (tmp_path / "svc.db").chmod(0o640)
     asyncio.run(SqliteStorage.open(tmp_path / "svc.db", SAMPLES, epoch=bytes(8)).close())
     assert modes(tmp_path)["svc.db"] == 0o640
+
+
+def test_a_migration_gives_back_the_room_that_was_left_when_the_file_was_opened(tmp_path):
+    path = tmp_path / "svc.db"
+    migrate_sqlite(path, SAMPLES, epoch=bytes(8))
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE former (body BLOB)")
+        connection.execute("INSERT INTO former VALUES (zeroblob(4000000))")
+        connection.execute("DROP TABLE former")
+        connection.commit()
+    assert path.stat().st_size > 4_000_000
+    assert migrate_sqlite(path, SAMPLES, epoch=bytes(8)) == ()
+    assert path.stat().st_size < 1_000_000

@@ -136,6 +136,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "/markets",
         list_markets,
         scopes=FININT,
+        timeless=False,  # a market is closed from its end on
         columns=("id", "question", "status", "closesAt", "provider"),
         summary="List prediction markets",
     ),
@@ -144,6 +145,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "/markets/{marketId}",
         get_market,
         scopes=FININT,
+        timeless=False,
         summary="Read a prediction market",
     ),
 )

@@ -84,7 +84,8 @@ async def _merge_page(
 ) -> Page[Any]:
     """A page over both collections of entities, by name or by the number that is asked for."""
     bounds: RowBounds = {**choice.bounds, "ranges": choice.ranges}
-    binding = ctx.list_binding(choice.where, choice.order, **bounds)
+    form = max(collection.form for collection in directory.HOLDERS)
+    binding = ctx.list_binding(choice.where, choice.order, form=form, **bounds)
     start, has_more = ctx.open_cursor(request.cursor, binding), False
     rows: list[tuple[Position, StoredRow[Any]]] = []
     for collection in directory.HOLDERS:

@@ -10,6 +10,7 @@ import pytest
 from svc_core.base import instants
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
+from svc_core.intel.economy import market_lists
 from svc_core.intel.economy.market import MARKETS
 from svc_core.intel.economy.market_lists import has_share
 from tests.core import demo
@@ -221,3 +222,4 @@ def test_a_market_past_its_end_is_closed_wherever_it_is_seen(
     some = house.every("listMarkets", f"{query}&minProbability=0.5&label=no")
     assert {row["id"] for row in some} <= {*expected}
     assert len({row["status"] for row in every}) > 1
+    assert not any(operation.timeless for operation in market_lists.OPERATIONS)

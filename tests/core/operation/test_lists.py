@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import attrs
 import pytest
 
 from svc_core.base import drive
@@ -93,4 +94,11 @@ def test_a_cursor_of_another_filter_or_order_is_refused(ctx, second):
     assert drive.run(ctx.page(NOTES, limit=9, after=cursor, **arguments)).rows
     with pytest.raises(Problem) as failure:
         drive.run(ctx.page(NOTES, limit=1, after=cursor, **(arguments | second)))
+    assert failure.value.type is problem.INVALID_CURSOR
+
+
+def test_a_cursor_of_an_order_before_is_refused(ctx):
+    cursor = drive.run(ctx.page(NOTES, limit=1)).next_cursor
+    with pytest.raises(Problem) as failure:
+        drive.run(ctx.page(attrs.evolve(NOTES, form=2), limit=1, after=cursor))
     assert failure.value.type is problem.INVALID_CURSOR

@@ -42,7 +42,7 @@ def test_folding_twice_is_folding_once(text: str) -> None:
 def test_words_within_a_word_are_those_that_its_writing_parts() -> None:
     table = {
         "Log4j2": ["log4j"], "APT28": ["apt"], "Windows11": ["windows"],
-        "ÉcoleMuet2": ["ecolemuet"],
+        "ÉcoleMuet2": ["ecolemuet"], "École": [], "Malmö": [], "Türkiye": [], "Łódź": [],
         "MuddyWater": ["muddy", "water"], "IBMCloud": ["ibm", "cloud"], "MSFT": [], "water": [],
         "T1566": [], "x64": [], "2021": [], "CVE-2021-44228": [], "d41d8cd98f00b204e980": [],
     }  # fmt: skip
