@@ -108,6 +108,8 @@ def word_parts(word: str) -> list[str]:
     """The words, folded, within a word as it is written: those that capitals part ("muddy" and
     "water" of "MuddyWater"), in ASCII, and one without the number at its end ("log4j" of "Log4j2").
     """
+    if word.isalpha() and word[1:].islower():  # as most are: nothing parts it
+        return []
     numbered = _NUMBERED.fullmatch(word)
     humps = _HUMP.findall(word) if word.isascii() and word.isalpha() else ()
     parts = numbered.groups() if numbered else humps
