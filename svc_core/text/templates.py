@@ -6,18 +6,25 @@ Rule 1: a sentence belongs to a template when two fifths of its runs of three wo
 Rule 2: a sentence that stands word for word under three such items says nothing of any of them. An
         item of whose other words two others each hold two fifths is made by its source's template:
         the filled-in form of a rating, a listing or a bulletin, and no report of an event. So is
-        every item of a source two thirds of whose items are. (Containment of runs: Broder, 1997.)
+        every item of a source two thirds of whose items are, if it has ten. (Containment of runs:
+        Broder, 1997.)
+Rule 3: a form is filled in with something else each time. Items with the same names, or some of
+        them, tell of one event: they are its updates, and count as one.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from svc_core.text.evidence import EvidenceTexts
+from attrs import evolve
+
+from svc_core.text.evidence import EvidenceTexts, Reading
+from svc_core.text.name_mentions import Case, mentions_in
 from svc_core.text.sentences import split_sentences
 
 SHARE_MIN = 0.4
 ITEMS_MIN = 3
+SAMPLE_MIN = 10  # items of a source by which all of it is judged
 MOST = 2 / 3  # of a source's items: then the others are filled-in forms that occur once or twice
 LEAD_CHARS = 600  # of a text, by which an item is judged
 COMPARED_MAX = 100  # items of one source; a template shows in a handful
@@ -73,17 +80,36 @@ def _made_by_template(items: Sequence[EvidenceTexts]) -> list[str]:
     counts = Counter(line for sentences in lines for line in sentences)
     own = [[line for line in sentences if counts[line] < ITEMS_MIN] for sentences in lines]
     runs: list[set[_Run]] = [set().union(*map(_runs, sentences)) for sentences in own]
-    made = [
-        index
-        for index in _alike(runs)
-        if sum(len(runs[index] & other) >= SHARE_MIN * len(runs[index]) for other in runs)
-        >= ITEMS_MIN
+    alike = _alike(runs)
+    if not alike:
+        return []
+    names = _names(items, own)
+    made = []
+    for index in alike:
+        least = SHARE_MIN * len(runs[index])
+        others = [n for n, other in enumerate(runs) if len(runs[index] & other) >= least]
+        if _events({names[n] for n in others}) >= ITEMS_MIN:
+            made.append(index)
+    if len(items) >= SAMPLE_MIN and len(made) >= MOST * len(items):
+        return [item.id for item in items]
+    return [items[index].id for index in made]
+
+
+def _names(items: Sequence[EvidenceTexts], own: Sequence[Sequence[str]]) -> list[frozenset[str]]:
+    """The names in the headline and own sentences of each item; its id where there are none."""
+    bodies = map("\n".join, own)
+    texts = [
+        Reading(evolve(item, text=body), (), (), ())
+        for item, body in zip(items, bodies, strict=True)
     ]
-    return (
-        [item.id for item in items]
-        if len(made) >= MOST * len(items)
-        else [items[i].id for i in made]
-    )
+    case = Case.of(texts)
+    names = [{mention.key for mention in mentions_in([text], case)} for text in texts]
+    return [frozenset(keys or {item.id}) for item, keys in zip(items, names, strict=True)]
+
+
+def _events(names: Collection[frozenset[str]]) -> int:
+    """How many events these are the names of; one set within another is of the same."""
+    return sum(not any(some < more for more in names) for some in names)
 
 
 def _alike(texts: Sequence[set[_Run]]) -> list[int]:

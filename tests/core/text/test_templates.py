@@ -28,6 +28,27 @@ REPORTS = [
 ]
 SIGNED = [item(each.title, f"{each.text} Read more on our page.") for each in REPORTS]
 LINKS = [item(each.title, "Continue reading on our page.") for each in REPORTS]
+UPDATES = [
+    item(
+        f"Ecuador quake: {killed} dead",
+        f"A magnitude 6.8 earthquake struck the coast of Ecuador on Saturday, killing at least "
+        f"{killed} people and injuring {injured} others, {told} said.",
+    )
+    for killed, injured, told in [
+        (4, 40, "officials"), (12, 126, "the authorities"), (15, 446, "President Daniel Noboa"),
+    ]
+]  # fmt: skip
+AFTERWARDS = item("Ports of Ecuador reopen", "Ships may call at Esmeraldas and Manta again.")
+NAMELESS = [
+    item(
+        f"The {word} of today", f"the {word} of today is at {at} points, more than the day before."
+    )
+    for at, word in enumerate(("wheat", "steel", "cocoa"))
+]
+MANY = [
+    item(f"{name} Buy", f"The broker Pierson has kept its rating of {name} at buy, aim 9 dollars.")
+    for name in (*FIRMS, "Bornholm Lines", "Varde Grain", "Orsk Mills", "Tallis Steel", "Nexo Oil")
+]
 COPIES = [item(each.title, each.text, source_id=f"src_{n}") for n, each in enumerate(NOTES)]
 
 
@@ -42,7 +63,12 @@ def ids(items: Sequence[EvidenceTexts]) -> set[str]:
         (NOTES[:2], []),  # two may be alike by chance
         (NOTES, NOTES),
         ([*NOTES, *REPORTS], NOTES),
-        ([*NOTES, ODD], [*NOTES, ODD]),  # most of what the source has is
+        ([*MANY, ODD], [*MANY, ODD]),  # most of what the source has is
+        ([*NOTES, ODD], NOTES),  # five items tell nothing of a sixth
+        (UPDATES, []),  # of one event
+        ([*UPDATES, AFTERWARDS], []),
+        ([*NOTES, *UPDATES, AFTERWARDS], NOTES),
+        (NAMELESS, NAMELESS),
         (REPORTS, []),
         (SIGNED, []),  # what all say alike says nothing of one
         (LINKS, []),
@@ -56,9 +82,11 @@ def test_what_a_template_made_is_known_by_its_source(
     assert template_made(items) == ids(made)
 
 
-@given(st.permutations([*NOTES, ODD, *REPORTS, *SIGNED, *COPIES]))
+@given(st.permutations([*NOTES, ODD, *REPORTS, *SIGNED, *COPIES, *UPDATES, *NAMELESS]))
 def test_the_order_of_items_does_not_matter(items: Any) -> None:
-    assert template_made(items) == template_made([*NOTES, ODD, *REPORTS, *SIGNED, *COPIES])
+    assert template_made(items) == template_made(
+        [*NOTES, ODD, *REPORTS, *SIGNED, *COPIES, *UPDATES, *NAMELESS]
+    )
 
 
 def test_what_a_template_made_is_no_story() -> None:
