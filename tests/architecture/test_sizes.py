@@ -47,7 +47,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.reports": 3006,
     "svc_core.search": 809,
     "svc_core.testing": 3259,
-    "svc_core.text": 2681,
+    "svc_core.text": 2695,
     "svc_core.webhooks": 562,
     "svc_core.wire": 971,
     "svc_http": 422,
