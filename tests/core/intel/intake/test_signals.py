@@ -218,6 +218,7 @@ NEW, OLD = "2026-01-15T00:00:00.000", "2020-01-15T00:00:00.000"
          [0.9]),
         ([nvd(9.8, first_at=NEW), nvd(9.9, first_at=NEW, day=21)],
          [0.95]),
+        ([nvd(9.8, first_at=NEW), nvd(8.9, first_at=NEW, day=21)], []),  # critical no more
     ],
 )  # fmt: skip
 def test_a_vulnerability_is_critical_from_nine_on(
