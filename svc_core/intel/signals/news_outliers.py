@@ -86,7 +86,10 @@ async def topic_signals(ctx: Context, key: str) -> Judgement:
 
 
 async def later_days(ctx: Context, key: str) -> list[str]:
-    """The days of a topic after this one for which its items tell what is usual."""
+    """The days of a topic after this one for which its items tell what is usual.
+
+    Where so much is published that not all of it is looked at, these are all days in reach.
+    """
     topic, _, date = key.partition("|")
     numbers = DETECTORS["volumeSpike"].numbers
     start = instants.parse(f"{date}T00:00:00Z") + _DAY
@@ -97,6 +100,8 @@ async def later_days(ctx: Context, key: str) -> list[str]:
         end=micros(start + numbers["historyDays"][1] * _DAY),
         limit=ROWS_MAX,
     )
+    if page.has_more:
+        return [day_key(topic, start + n * _DAY) for n in range(numbers["historyDays"][1])]
     days = Counter(day_key(topic, _EPOCH + row.order * _MICRO) for row in page.rows)
     return sorted(day for day, count in days.items() if count >= numbers["itemsMin"])
 

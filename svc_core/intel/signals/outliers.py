@@ -70,15 +70,16 @@ def _surprise(series: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Signal
     if z_score is None or threshold is None or len(figures) == 1:
         return
     row = FININT.decode(json.dumps(rows[0]).encode())
-    start, end = (datetime.fromisoformat(f"{day}T00:00:00Z")
-                  for day in (row.period_start, row.period_end))  # fmt: skip
+    start, last = (datetime.fromisoformat(f"{day}T00:00:00Z")
+                   for day in (row.period_start, row.period_end))  # fmt: skip
+    end = row.released_at or last  # some values are known before their period is over
     area = row.area.label or row.area.code
     yield signal_of(
         "indicatorSurprise",
         f"{series}|{row.period}",
         f"{row.name}{f', {area}' if area else ''}: {row.value:g} in {row.period}",
         signal_evidence(
-            rows[0]["value"], forecast, start, max(row.released_at or end, end),
+            rows[0]["value"], forecast, min(start, end), end,
             threshold=threshold, z_score=z_score,
         ),
         direction="up" if z_score > 0 else "down",

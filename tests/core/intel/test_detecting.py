@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from functools import partial
 from typing import Any, cast
 
 import attrs
@@ -13,6 +14,7 @@ from svc_core.base import drive
 from svc_core.formats.model import Origin
 from svc_core.formats.reading.document_body import Body
 from svc_core.formats.table import FORMATS, read_document
+from svc_core.intel.economy.indicator import FININT
 from svc_core.intel.incidents.fold_passes import fold_new
 from svc_core.intel.signals.detection import detect_new
 from svc_core.intel.signals.detection_review import review_signals
@@ -24,6 +26,7 @@ from svc_core.intel.signals.model import (
     DetectionDue,
     Signal,
 )
+from svc_core.intel.signals.news_outliers import later_days
 from svc_core.operation.ports import SYSTEM
 from tests import events
 from tests.core.intel.news.test_grouping import Work
@@ -194,10 +197,10 @@ def test_a_source_that_was_regular_and_is_silent_is_told(
 # -- values off their course --------------------------------------------------------------------
 
 
-def series(house: House, values: Sequence[float | None]) -> None:
+def series(house: House, values: Sequence[float | None], first: int = 2000) -> None:
     rows = [
         {"indicator": {"id": "X.Y", "value": "Reserves"}, "countryiso3code": "BEL",
-         "country": {"id": "BE", "value": "Belgium"}, "date": str(2000 + at), "value": value,
+         "country": {"id": "BE", "value": "Belgium"}, "date": str(first + at), "value": value,
          "unit": "", "obs_status": "", "decimal": 1}
         for at, value in enumerate(values)
     ]  # fmt: skip
@@ -237,6 +240,24 @@ def test_a_value_is_a_surprise_by_how_its_series_varies(
         assert signal.evidence.z_score is not None
         assert signal.strength == pytest.approx(min(1, abs(signal.evidence.z_score) / 4), abs=1e-4)
         assert signal.observation_ids[0].startswith("fin_")
+
+
+def test_a_value_that_is_known_before_its_period_is_over_is_of_the_day_it_was_released(
+    house: House,
+) -> None:
+    series(house, [*STEADY, 103.2], first=2015)
+
+    async def release(ctx: Any) -> None:
+        (row,) = (await ctx.tx.documents.scan(FININT, limit=1)).rows
+        value = attrs.evolve(FININT.decode(row.raw), released_at=datetime(2026, 3, 1, tzinfo=UTC))
+        await ctx.save(FININT, value.id, value)
+
+    house.run(release)
+    (signal,) = of(detect(house), "indicatorSurprise")
+    assert signal.evidence is not None
+    assert signal.evidence.window is not None
+    assert f"{signal.evidence.window.start:%Y-%m-%d}" == "2026-01-01"
+    assert f"{signal.detected_at:%Y-%m-%d}" == "2026-03-01"
 
 
 # -- events of many types in one place ----------------------------------------------------------
@@ -311,6 +332,16 @@ def test_a_pass_leaves_nothing_due_and_the_next_finds_nothing_new(house: House) 
         assert signal.evidence is not None
         assert signal.sources
         assert 0 < signal.strength <= 1
+
+
+def test_where_much_is_published_all_days_in_reach_are_judged_after_a_late_one(
+    house: House,
+) -> None:
+    feed(house, "many", plain([at / 10 for at in range(510)]))
+    day = NOW - timedelta(days=10)
+    keys = house.run(partial(later_days, key=f"shipping|{day:%Y-%m-%d}"))
+    assert len(keys) == 30
+    assert keys[0] == f"shipping|{day + timedelta(days=1):%Y-%m-%d}"
 
 
 def test_two_passes_at_once_find_the_same_signals_once(house: House) -> None:
