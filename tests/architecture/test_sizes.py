@@ -36,7 +36,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.intel.intake": 1141,
     "svc_core.intel.linking": 559,
     "svc_core.intel.news": 677,
-    "svc_core.intel.signals": 1069,
+    "svc_core.intel.signals": 1072,
     "svc_core.intel.vulnerabilities": 129,
     "svc_core.knowledge": 426,
     "svc_core.ledger": 6090,
