@@ -8,7 +8,7 @@ Rule 3: links and markup are this package's business, so feedparser's slow sanit
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from html.entities import html5
 
@@ -50,14 +50,19 @@ _EDGE_CHARS = 4_096
 _LONG_WORD = re.compile(r"[\w.+-]{1000}")
 
 _MEDIA_PREFIX = re.compile(rb"xmlns:([\w.-]+)\s*=\s*[\"']http://search\.yahoo\.com/mrss/?[\"']")
+_MEDIA_PREFIXES_MAX = 4  # each costs a pass over the document; a feed has one
 _HTML_TYPE = re.compile(rb"type\s*=\s*[\"']html")
-_MEDIA = (
-    rb"<media:(title|description)(?=[\s/>])([^<>]*)"
-    rb"(?:/>|>((?:[^<]++|<!\[CDATA\[.*?\]\]>)*+)</media:\1\s*>)",
-    rb"<media:content(?=[\s>])[^<>]*(?<!/)>(?:[^<]++|<(?!media:content[\s>]))*?</media:content\s*>",
-    rb"<media:group(?=[\s>])(?:[^<]++|<(?!media:group[\s>]))*?</media:group\s*>",
+_QUOTED = rb"(?><!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z))"
+_MEDIA_TEXT = (
+    rb"<media:(?P<name>title|description)(?=[\s/>])(?P<attributes>[^<>]*)"
+    rb"(?:/>|>(?P<words>(?:[^<]++|" + _QUOTED + rb")*+)</media:(?P=name)\s*>)"
 )
-"""A text of Media RSS, a content that holds some, a group of contents."""
+_MEDIA_CONTENT, _MEDIA_GROUP = (
+    rb"<media:%s(?=[\s>])[^<>]*(?<!/)>(?:[^<]++|%s|<(?!media:%s[\s>]|!--|!\[CDATA\[))*?</media:%s\s*>"
+    % (name, _QUOTED, name, name)
+    for name in (b"content", b"group")
+)
+"""A text of Media RSS, a content that holds some, a group of contents: none where it is quoted."""
 
 # feedparser takes "É®" for the UTF-8 of another letter, wherever all of a text can be such bytes.
 _BYTE_PAIR = re.compile(
@@ -181,26 +186,35 @@ def _with_media_names(document: bytes) -> bytes:
     feedparser takes all of them for those of the entry. Most are captions; a group is one thing in
     several forms, and says what it is: `group_title`, `group_description`, `html_group_title`.
     """
-    for prefix in set(_MEDIA_PREFIX.findall(document)):
+    for prefix in [*dict.fromkeys(_MEDIA_PREFIX.findall(document))][:_MEDIA_PREFIXES_MAX]:
         document = _without_captions(document, prefix)
     return document
 
 
 def _without_captions(document: bytes, prefix: bytes) -> bytes:
-    forms = (form.replace(b"media:", re.escape(prefix) + b":") for form in _MEDIA)
-    text, content, group = (re.compile(form, re.DOTALL) for form in forms)
+    def replace(form: bytes, make: Callable[[re.Match[bytes]], bytes], part: bytes) -> bytes:
+        own_form = _QUOTED + b"|" + form.replace(b"media:", re.escape(prefix) + b":")
+
+        def unless_quoted(match: re.Match[bytes]) -> bytes:
+            return match[0] if match[0].startswith(b"<!") else make(match)
+
+        return re.sub(own_form, unless_quoted, part, flags=re.DOTALL)
+
+    without_texts = partial(replace, _MEDIA_TEXT, lambda _: b"")
 
     def rename(match: re.Match[bytes]) -> bytes:
-        own = content.sub(lambda inner: text.sub(b"", inner[0]), match[0])
-        return text.sub(partial(_group_text, prefix), own)
+        if match["name"]:
+            return b""
+        own = replace(_MEDIA_CONTENT, lambda content: without_texts(content[0]), match[0])
+        return replace(_MEDIA_TEXT, partial(_group_text, prefix), own)
 
-    return text.sub(b"", group.sub(rename, document))
+    return replace(_MEDIA_GROUP + b"|" + _MEDIA_TEXT, rename, document)
 
 
 def _group_text(prefix: bytes, match: re.Match[bytes]) -> bytes:
-    html = b"html_" if _HTML_TYPE.search(match[2]) else b""
-    name = b"%s:%sgroup_%s" % (prefix, html, match[1])
-    return b"<%s>%s</%s>" % (name, match[3] or b"", name)
+    html = b"html_" if _HTML_TYPE.search(match["attributes"]) else b""
+    name = b"%s:%sgroup_%s" % (prefix, html, match["name"])
+    return b"<%s>%s</%s>" % (name, match["words"] or b"", name)
 
 
 def _format(version: str) -> FeedFormat:

@@ -20,11 +20,12 @@ from hypothesis import strategies as st
 from svc_core.formats.feeds.feed_document import parse_feed
 from svc_core.formats.feeds.model import FeedItem, FeedLimits
 from svc_core.formats.model import DocumentRefused, MissingExtra
-from svc_core.formats.reading.markup_text import repair_encoding
+from svc_core.formats.reading.markup_text import fold_space, repair_encoding
 
 RSS = '<rss version="2.0" {}><channel><title>Desk</title><link>https://desk.example/</link>{}'
 ATOM = '<feed xmlns="http://www.w3.org/2005/Atom" {}><title>Desk</title>{}</feed>'
 ITUNES = 'xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"'
+MEDIA = 'xmlns:m="http://search.yahoo.com/mrss/"'
 
 
 def rss(inner: str, namespaces: str = "") -> bytes:
@@ -314,6 +315,12 @@ BOMBS = {
     "tags": rss(f"<item><title>x</title><description><![CDATA[{'<a ' * 500_000}]]>"
                 "</description></item>"),
     "scripts": json_feed({"title": "x", "content_html": "<script " * 200_000 + "<!--" * 200_000}),
+    "captions": rss(f"<item><description><![CDATA[{'<m:title><![CDATA[' * 25_000}]]></description>"
+                    "</item>", MEDIA),
+    "captions in a comment": rss(f"{ITEM}<!--{'<m:title><![CDATA[' * 25_000}]]>-->", MEDIA),
+    "prefixes of captions": rss(ITEM * 1_000, " ".join(
+        f"{MEDIA[:7]}{number}{MEDIA[7:]}" for number in range(2_000))),
+    "open captions": rss(f"{ITEM}</b><m:group>{'<m:title><![CDATA[' * 25_000}", MEDIA),
 }  # fmt: skip
 
 
@@ -467,7 +474,6 @@ def test_a_related_link_that_another_mark_contradicts_is_no_page(links: str) -> 
 
 # --- Media RSS ----------------------------------------------------------------------------------
 
-MEDIA = 'xmlns:m="http://search.yahoo.com/mrss/"'
 CAPTION = (
     "<m:title>Cap</m:title><m:description type='html'>Cap &lt;i&gt;Cap&lt;/i&gt;</m:description>"
 )
@@ -519,3 +525,18 @@ def test_an_entry_that_is_a_media_group_has_its_words_where_it_has_none(
         atom(f"<entry><id>1</id><title>T</title>{own}<m:group>{group}</m:group></entry>", MEDIA)
     )
     assert (item.title, item.text) == ("T", text)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["<m:title>x</m:title>", "<m:group><m:title>x</m:title></m:group>", "<m:group>", "<m:title>"],
+)
+@pytest.mark.parametrize("is_after", [False, True])
+def test_an_article_about_media_rss_keeps_the_elements_that_it_quotes(
+    words: str, is_after: bool
+) -> None:
+    quoted = f"<description><![CDATA[Write <pre>{escape(words)}</pre>{words}Done]]></description>"
+    others = f"<!-- {words} --><m:group>{CAPTION}<!-- {words} --></m:group>{CAPTION}"
+    body = "".join((quoted, others)[:: 1 if is_after else -1])
+    item = only(rss(f"<item><title>T</title>{body}</item>", MEDIA))
+    assert fold_space(item.text) == f"Write {words} {'x' * ('x' in words)}Done"
