@@ -36,7 +36,7 @@ _LOOKS_LIKE_HTML = re.compile(
 _MARKDOWN = re.compile(
     r"(?=[\\`<!\[*_#])(?:"  # most characters are of none of what follows
     r"\\(?P<escape>[!-/:-@\[-`{-~])"
-    r"|(?P<ticks>`{1,3})(?!`)(?P<code>.{1,500}?)(?<!`)(?P=ticks)(?!`)"
+    r"|(?P<ticks>`++)(?:(?P<code>.{1,500}?)(?<!`)(?P=ticks)(?!`))?"  # a run is tried once
     r"|<code>(?P<html>.{0,500}?)</code>"
     r"|<(?P<address>[a-z][a-z+.-]{1,31}:[^\s<>]{1,2000})>"
     rf"|</?(?:{HTML_ELEMENTS})(?:\s[^<>]{{0,2000}})?/?>|<!--.{{0,500}}?-->"

@@ -15,6 +15,7 @@ from svc_core.formats.reading.markup_text import (
     clip,
     fold_space,
     literal,
+    markdown_text,
     plain_text,
     repair_encoding,
 )
@@ -157,3 +158,18 @@ def test_a_feed_keeps_what_has_the_bytes_of_another_letter(text: str) -> None:
     for title in (text, references):
         feed = f"<rss version='2.0'><channel><item><title>{title}</title></item></channel></rss>"
         assert [item.title for item in parse_feed(feed.encode()).items] == [fold_space(text)]
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("`a*b*`, ``c ` d`` and ```e```", "a*b*, c ` d and e"),
+        ("````f ``` *g*````.", "f ``` *g*."),
+        (r"\``h*i*`", "`h*i*"),
+        # A run that nothing closes stands as it is, and no part of it opens code.
+        ("````a*b* *c*```", "````a*b* c```"),
+        ("a` *b*", "a` b"),
+    ],
+)
+def test_code_of_markdown_is_between_runs_of_as_many_backticks(source: str, text: str) -> None:
+    assert markdown_text(source) == text
