@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from svc_core.formats.model import FAULTS
+from svc_core.formats.model import FAULTS, RecordRefused
 from svc_core.formats.places.outlines import box
 from svc_core.formats.reading.values import amount, country, text_member
 
@@ -18,8 +18,9 @@ PROVIDER = "natural-earth"
 
 _ALPHA2 = ("iso_a2_eh", "iso_a2", "iso3166-1-alpha-2")
 _ALPHA3 = ("iso_a3_eh", "iso_a3", "iso3166-1-alpha-3")
-_NAMES = ("name_long", "admin", "name")
+_NAMES = ("admin", "name_long", "name")
 _PARTS = frozenset({"adm1_code", "iso_3166_2"})  # of provinces, which name their country too
+_UNITS = frozenset({"geo unit", "geo subunit"})  # England, with the codes of the whole
 _SHAPES = frozenset({"Polygon", "MultiPolygon"})  # a capital is a point
 _KOSOVO = "KOS"  # which has no code of ISO
 
@@ -47,8 +48,14 @@ def land_code(feature: Feature) -> str | None:
 
 
 def land_members(feature: Feature) -> dict[str, Any]:
-    """The members of a country that a feature states."""
+    """The members of a country that a feature states.
+
+    Raises:
+        RecordRefused: the feature is a part of a country.
+    """
     columns = _columns(feature)
+    if str(columns.get("type")).casefold() in _UNITS:
+        raise RecordRefused("is a part of a country")
 
     def first(*names: str) -> str | None:
         return text_member(next((columns[name] for name in names if name in columns), None))

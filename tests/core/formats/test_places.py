@@ -228,6 +228,18 @@ def test_an_island_of_a_country_is_not_the_country(step: int) -> None:
     assert list(lands(features[0], None, *features[1:])) == ["FR"]
 
 
+@pytest.mark.parametrize("kind", ["Geo unit", "Geo subunit"])
+def test_a_part_of_a_country_is_not_the_country(kind: str) -> None:
+    whole = {"TYPE": "Country", "ADMIN": "United Kingdom", "ADM0_A3": "GBR", "ISO_A2_EH": "GB"}
+    part = land(**whole | {"TYPE": kind, "NAME_LONG": "England"})
+    assert not lands(part)
+    # The name of the country precedes that of the land.
+    records = lands(land(**whole, NAME_LONG="Great Britain"), part)
+    assert {code: record.members["name"] for code, record in records.items()} == {
+        "GB": "United Kingdom"
+    }
+
+
 @pytest.mark.parametrize(
     "feature",
     [
