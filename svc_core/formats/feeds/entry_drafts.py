@@ -6,7 +6,8 @@ Rule 2: the natural key of an entry is its permalink in every format, else its g
         its text.
 Rule 3: a feed whose `related` links lead to its own site names the pages of its entries by them, as
         link-blogs do, whose `alternate` is what they tell of. RFC 4287 (4.2.7.2) has it the other
-        way round, so a feed where an own `alternate` stands beside a foreign `related` is read so.
+        way round, so a feed where an own `alternate` stands beside a foreign `related` is read so,
+        and one without foreign links where a `related` is the `alternate` of another entry.
 Rule 4: an entry without title, text and link is rejected. Of several entries with one natural key
         the newest stays, the first without dates, and the others are counted.
 """
@@ -225,8 +226,15 @@ def _with_own_pages(
         is_page = len(links) == 1 and owners[links[0]] == 1 and draft.guid != draft.link
         return evolve(draft, link=links[0]) if is_page else draft
 
+    links = {row.link for row in entries if row.link}
+    is_link_blog = len(own_links(*links)) < len(links)
     is_by_letter = any(
-        row.related_links and own_links(row.link) and not own_links(*row.related_links)
+        row.related_links
+        and own_links(row.link)
+        and (
+            not own_links(*row.related_links)
+            or not (is_link_blog or links.isdisjoint({*row.related_links} - {row.link}))
+        )
         for row in entries
     )
     return [*drafts] if is_by_letter else [*map(with_page, drafts)]

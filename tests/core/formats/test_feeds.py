@@ -441,8 +441,8 @@ def test_a_blog_has_the_same_items_in_whatever_format_it_comes(
     subjects: list[str | None], is_link_blog: bool
 ) -> None:
     """A post tells of itself or of a page, which may be its own site's or that of other posts."""
-    # By the letter of RFC 4287 a feed names its posts by `alternate`; one post shows it.
-    subjects = subjects if is_link_blog else [f"{ELSEWHERE}/c", *subjects]
+    # By the letter of RFC 4287 a feed names its posts by `alternate`; a foreign subject shows it.
+    subjects = [f"{ELSEWHERE}/c", *subjects]
     pages = [f"{BLOG}/{number}" for number in range(len(subjects))]
     items, entries = [], [f'<link href="{BLOG}/"/>']
     for page, subject in zip(pages, subjects, strict=True):
@@ -470,6 +470,22 @@ def test_a_related_link_that_another_mark_contradicts_is_no_page(links: str) -> 
     entry = f'<entry>{links}<link href="https://blog.example/1"/></entry>'
     feed = parse_feed(atom(f'<link href="https://blog.example/"/>{entry}{second}'))
     assert [item.url for item in feed.items] == ["https://blog.example/1", "https://blog.example/2"]
+
+
+@pytest.mark.parametrize("step", [1, -1])
+@pytest.mark.parametrize("is_first_related", [False, True])
+def test_a_post_that_is_related_to_the_one_before_it_has_its_own_page(
+    is_first_related: bool, step: int
+) -> None:
+    pages = [f"{BLOG}/{name}" for name in "abcd"]
+    related = [f'<link rel="related" href="{page}"/>' for page in pages]
+    related = [related[0] * is_first_related, *related[1:-1]]
+    entries = [
+        f'<entry><id>{BLOG}/?p={page[-1]}</id><link href="{page}"/>{link}</entry>'
+        for page, link in zip(pages[1:], related, strict=True)
+    ][::step]
+    feed = parse_feed(atom("".join((f'<link href="{BLOG}/"/>', *entries))))
+    assert [item.url for item in feed.items] == pages[1:][::step]
 
 
 # --- Media RSS ----------------------------------------------------------------------------------
