@@ -74,12 +74,14 @@ async def get_country(ctx: Context, request: GetCountry) -> Single[CountryData]:
 
 
 async def _with_parts(ctx: Context, raw: bytes, parts: Sequence[str]) -> bytes:
+    if not parts:
+        return raw
     row = COUNTRIES.decode(raw)
     if "indicators" in parts:
         row = attrs.evolve(row, indicators=await _indicators(ctx, row.country_code))
     if "risk" in parts:
         row = attrs.evolve(row, risk=await _risk(ctx, row.country_code))
-    return wire.to_bytes(row) if parts else raw
+    return wire.to_bytes(row)
 
 
 async def _indicators(ctx: Context, code: str) -> tuple[Indicator, ...]:

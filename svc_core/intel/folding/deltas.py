@@ -8,6 +8,7 @@ Rule 2: a deleted record says nothing. One that was changed keeps from before on
 
 from collections.abc import Sequence
 from functools import cache
+from operator import attrgetter
 
 import attrs
 
@@ -32,7 +33,7 @@ def with_changes(claims: Sequence[Contribution]) -> Sequence[Contribution]:
     for claim in claims:
         if claim.format in _deltas() and claim.ref.get("recordId") is not None:
             last = changes.get(_record(claim), claim)
-            changes[_record(claim)] = max(last, claim, key=lambda one: (one.stated_at, one.id))
+            changes[_record(claim)] = max(last, claim, key=attrgetter("stated_at", "id"))
     if not changes:
         return claims
     return [

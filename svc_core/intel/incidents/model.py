@@ -166,8 +166,8 @@ def _references(incident: Incident) -> tuple[str, ...]:
     return tuple(p.reference for p in incident.entities if not isinstance(p.reference, Unset))
 
 
-def _told(incident: Incident) -> tuple[str, ...]:
-    """The incidents of which one of news may tell."""
+def _hazards(incident: Incident) -> tuple[str, ...]:
+    """The incidents of hazards to which one of news is related."""
     is_news = any(source.provider == "feed" for source in incident.sources)
     return incident.related_incident_ids if is_news else ()
 
@@ -260,7 +260,7 @@ INCIDENTS: Collection[Incident] = Collection(
     layout=Layout(is_compressed=True),
     **_INCIDENT.indexes(
         ListIncidents,
-        facets={"key": lambda incident: incident.keys, "told": _told},
+        facets={"key": lambda incident: incident.keys, "hazard": _hazards},
         numbers={
             "gravity": lambda incident: gravity(incident.severity, incident.last_happened_at),
             "seen": lambda incident: micros(incident.last_seen_at),

@@ -114,7 +114,7 @@ async def related_incidents(
             if id_ != name:
                 distances[id_] = min(km, distances.get(id_, km))
     if all(member.provider != PRESS for member in group):
-        page = await ctx.tx.documents.scan(INCIDENTS, where={"told": (name,)}, limit=RELATED_MAX)
+        page = await ctx.tx.documents.scan(INCIDENTS, where={"hazard": (name,)}, limit=RELATED_MAX)
         distances |= {row.id: _HAZARDS.km for row in page.rows if row.id not in distances}
     return tuple(sorted(distances, key=lambda id_: (distances[id_], id_))[:RELATED_MAX])
 

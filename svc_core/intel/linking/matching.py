@@ -25,7 +25,7 @@ _IDENTIFIER = 0.85  # of what any other number says
 _COUNTRY, _BIRTH_YEAR, _BIRTH_DAY, _GENDER = -0.2, -0.15, -0.25, -0.2
 _BIRTH, _ADDRESS = 0.05, 0.1
 _CODE_NAMED = frozenset(["threatActor", "campaign", "malware", "tool"])
-_TOLD_MAX = 5  # names in common that a reason tells
+_SHOWN_MAX = 5  # names in common that a reason tells
 _KINDS = {"company": "body", "organization": "body", "government": "body"}
 
 
@@ -143,9 +143,9 @@ def _common_names(query: Names, candidate: Names) -> Iterable[_Feature]:
     ]
     if pairs:
         common = list(dict.fromkeys(query.spellings[i] for i, _ in pairs))
-        told = ", ".join(map(repr, common[:_TOLD_MAX]))
+        shown = ", ".join(map(repr, common[:_SHOWN_MAX]))
         sizes = f"{len(common)} of {len(query.words)} and of {len(candidate.words)} names"
-        yield "name", 1.0 if 0 in chain(*pairs) else _WEAK, f"both are called {told}: {sizes}"
+        yield "name", 1.0 if 0 in chain(*pairs) else _WEAK, f"both are called {shown}: {sizes}"
 
 
 def _qualifiers(query: Party, candidate: Party) -> Iterable[_Feature]:

@@ -8,22 +8,12 @@ import pytest
 
 from svc_core.intel.incidents.operations import OPERATIONS
 from svc_core.operation.inputs import inputs_of
-from tests.core import demo
-from tests.core.intel.incident_documents import fold, incident_of, incidents
+from tests.core.intel.incident_documents import incident_of, incidents
 
 
 @pytest.fixture(scope="module")
-def demo_house(house_factory: Any) -> Any:
-    """A house with the documents of the demo."""
-    house = house_factory()
-    demo.take_all(house)
-    fold(house)
-    return house
-
-
-@pytest.fixture(scope="module")
-def rows(demo_house: Any) -> list[Any]:
-    return incidents(demo_house)
+def rows(folded_house: Any) -> list[Any]:
+    return incidents(folded_house)
 
 
 QUERIES = {
@@ -49,16 +39,16 @@ def test_every_filter_is_asked() -> None:
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_a_filter_finds_and_leaves_out(demo_house: Any, rows: list[Any], name: str) -> None:
+def test_a_filter_finds_and_leaves_out(folded_house: Any, rows: list[Any], name: str) -> None:
     ids = {
         "startedAt": sorted(row["startedAt"] for row in rows if row["startedAt"])[len(rows) // 2],
         "entityId": next(entity["entityId"] for row in rows for entity in row["entities"]),
     }
-    rows_ = incidents(demo_house, f"limit=100&{name}={QUERIES[name].format(**ids)}")
+    rows_ = incidents(folded_house, f"limit=100&{name}={QUERIES[name].format(**ids)}")
     assert 0 < len(rows_) < len(rows)
 
 
-def test_the_demo_has_incidents_of_every_kind(demo_house: Any, rows: list[Any]) -> None:
+def test_the_demo_has_incidents_of_every_kind(folded_house: Any, rows: list[Any]) -> None:
     assert set(Counter(row["status"] for row in rows)) == {
         "emerging",
         "active",
@@ -73,7 +63,7 @@ def test_the_demo_has_incidents_of_every_kind(demo_house: Any, rows: list[Any]) 
     assert any(row["mergedIds"] for row in rows)
     assert any(row["cameo"] for row in rows)
     (cyclone,) = (row for row in rows if row["title"] == "Cyclone Tala")
-    assert len(incident_of(demo_house, cyclone["id"], "include=track")["track"]) == 3
-    areas = (incident_of(demo_house, row["id"], "include=footprint")["footprint"] for row in rows)
+    assert len(incident_of(folded_house, cyclone["id"], "include=track")["track"]) == 3
+    areas = (incident_of(folded_house, row["id"], "include=footprint")["footprint"] for row in rows)
     assert any(areas)
     assert len(json.dumps(rows)) < 1_000_000

@@ -5,19 +5,6 @@ from typing import Any
 
 import pytest
 
-from tests.core import demo
-from tests.core.intel.incident_documents import fold
-
-
-@pytest.fixture(scope="module")
-def demo_house(house_factory: Any) -> Any:
-    """A house with the documents of the demo, and their incidents."""
-    house = house_factory()
-    demo.take_all(house)
-    fold(house)
-    return house
-
-
 LISTS = {
     "listIncidents": ("getIncident", "incidentId", "articles,footprint,track"),
     "listEntities": ("getEntity", "entityId", "candidates"),
@@ -29,17 +16,17 @@ LISTS = {
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_a_row_of_a_list_includes_what_it_does_alone(demo_house: Any, name: str) -> None:
+def test_a_row_of_a_list_includes_what_it_does_alone(folded_house: Any, name: str) -> None:
     detail, place, include = LISTS[name]
     parts = include.split(",")
-    rows = demo_house.rows(name, f"limit=100&include={include}")
+    rows = folded_house.rows(name, f"limit=100&include={include}")
     told = []
     for row in rows:
         path = {place: row.get("id") or row["countryCode"]}
-        reply = demo_house.send(detail, path=path, query=f"include={include}")
+        reply = folded_house.send(detail, path=path, query=f"include={include}")
         whole = json.loads(reply.body)["data"]
         assert {part: row[part] for part in parts} == {part: whole[part] for part in parts}
         told += [part for part in parts if row[part]]
     assert set(told) == set(parts)
-    first_row = demo_house.rows(name, "limit=1")[0]
+    first_row = folded_house.rows(name, "limit=1")[0]
     assert first_row.keys().isdisjoint(parts)

@@ -31,15 +31,6 @@ OPTIONS = {"fred": {"series": "GDP"}, "ofac": {}}
 
 
 @pytest.fixture(scope="module")
-def demo_house(house_factory: Any) -> Any:
-    """A house with the documents of the demo, and what follows from them."""
-    house = house_factory()
-    demo.take_all(house)
-    fold(house)
-    return house
-
-
-@pytest.fixture(scope="module")
 def real_house(house_factory: Any, real_documents: Callable[[str], list[Path]]) -> Any:
     """A house with some real documents of every format, and what follows from them."""
     house = house_factory()
@@ -81,8 +72,8 @@ def check(house: Any, operation: Any) -> int:
 
 
 @pytest.mark.parametrize("operation", LISTS, ids=lambda operation: operation.id)
-def test_rows_of_the_demo_are_as_published(demo_house: Any, operation: Any) -> None:
-    check(demo_house, operation)
+def test_rows_of_the_demo_are_as_published(folded_house: Any, operation: Any) -> None:
+    check(folded_house, operation)
 
 
 @pytest.mark.needs("SVC_REAL_DATA")

@@ -184,14 +184,6 @@ TITLED = {
 }
 
 
-@pytest.fixture(scope="module")
-def folded_house(house_factory: Any) -> Any:
-    house = house_factory()
-    demo.take_all(house)
-    fold(house)
-    return house
-
-
 @pytest.mark.parametrize(("name", "title"), TITLED.items())
 def test_every_row_is_first_under_its_very_name_and_under_each_code(
     folded_house: Any, name: str, title: str
