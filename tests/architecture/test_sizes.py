@@ -25,7 +25,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.contract": 508,
     "svc_core.data": 7,
     "svc_core.formats": 5395,
-    "svc_core.intel.countries": 145,
+    "svc_core.intel.countries": 147,
     "svc_core.intel.economy": 714,
     "svc_core.intel.entities": 1333,
     "svc_core.intel.events": 238,
