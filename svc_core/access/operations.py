@@ -36,7 +36,7 @@ from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page, Single
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context, scan_values
-from svc_core.operation.declaration import OPERATOR, Confidential, Operation, local
+from svc_core.operation.declaration import MANAGERS, OPERATOR, Confidential, Operation, local
 from svc_core.operation.merge_patch import sent_members
 from svc_core.operation.ports import Collection, T, Transaction
 from svc_core.wire.constraints import Arg, Doc, IdOf
@@ -689,6 +689,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Show the plan table in force",
         _list_plans,
         method="GET",
+        roles=MANAGERS,
         columns=tuple(map(wire.camel, attrs.fields_dict(Plan))),
     ),
     _local(
@@ -702,6 +703,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Create a key and print its secret",
         _create_key,
         description=_BINDING_NOTE,
+        guarded=True,
         confidential=Confidential(),
     ),
     _local(
@@ -719,12 +721,14 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Revoke a key at once; its record stays. Safe to repeat",
         _on_key(revoke_key),
         id_="revokeKey",
+        guarded=True,
     ),
     _local(
         "keys update",
         "Change a key's name, addresses, origins or rates; its secret stays",
         _update_key,
         method="PATCH",
+        guarded=True,
     ),
     _local(
         "keys grandfather",
@@ -738,7 +742,8 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Give a key a new secret and print it",
         _regenerate_key,
         description="The old secret stops working at once.",
+        guarded=True,
         confidential=Confidential(),
     ),
-    _local("keys delete", "Delete a key and its record for good", _delete_key),
+    _local("keys delete", "Delete a key and its record for good", _delete_key, guarded=True),
 )

@@ -16,12 +16,13 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.access.model import plan_name
+from svc_core.access.operations import find_workspace
 from svc_core.access.plans import PlanTable
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Single
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import Operation, local
+from svc_core.operation.declaration import MANAGERS, Operation, Trait, local
 from svc_core.operation.ports import SYSTEM, Collection
 from svc_core.operation.units import Units, WorkContext
 from svc_core.wire.constraints import Arg, Doc, Ge, IdOf, Le
@@ -158,9 +159,9 @@ AccountId = Annotated[
 
 @frozen
 class ShowCredits:
-    """The account whose credits are shown."""
+    """The account whose credits are shown; without one, the only workspace there is."""
 
-    workspace_id: AccountId
+    workspace_id: Annotated[AccountId | None, Arg(positional=True), Trait.OPERATOR] = None
 
 
 @frozen
@@ -185,7 +186,9 @@ class CreditsShown:
 
 async def show_credits(ctx: WorkContext, request: ShowCredits) -> Single[CreditsShown]:
     """The chat credits of an account in this month."""
-    tenant = request.workspace_id
+    tenant = request.workspace_id or ctx.actor.workspace_id
+    if tenant is None:
+        tenant = (await ctx.work.read(SYSTEM, partial(find_workspace, name=None))).id
     allowance = await ctx.work.read(SYSTEM, partial(_plan_credits, tenant=tenant))
     credits = await ctx.work.read(tenant, _current)
     total, used = allowance + credits.granted, credits.used + len(credits.held)
@@ -210,7 +213,7 @@ async def _grant(ctx: Context, count: int) -> None:
 _local: Any = partial(local, binding="system")
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    _local("credits show", "Show the chat credits of this month", show_credits),
+    _local("credits show", "Show the chat credits of this month", show_credits, roles=MANAGERS),
     _local(
         "credits grant",
         "Give more chat credits for this month",

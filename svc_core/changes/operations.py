@@ -24,8 +24,8 @@ from svc_core.operation import stream
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
+    EVERYBODY,
     JSON,
-    MANAGERS,
     QUERY,
     SSE,
     T3_ENRICHED,
@@ -218,7 +218,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         read_feed_head,
         id_="getChangesHead",
         method="GET",
-        roles=MANAGERS,
+        roles=EVERYBODY,
         media=(JSON, TEXT),
     ),
 )

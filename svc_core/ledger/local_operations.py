@@ -40,9 +40,11 @@ from svc_core.ledger.repository import (
 from svc_core.ledger.verify.log_verification import line_chunks
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
+    EVERYBODY,
     JSON,
     MANAGERS,
     OPERATOR,
+    OWNERS,
     TEXT,
     UTF8_TEXT,
     Operation,
@@ -358,10 +360,16 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "List the records about a subject, oldest first",
         list_subject_history,
         method="GET",
+        roles=EVERYBODY,
         columns=("seq", "recordedAt", "kind", "op", "payload", "validFrom", "validTo", "id"),
     ),
     _local(
-        "ledger head", "Show the ledger's signed head", read_head, id_="getLedgerHead", method="GET"
+        "ledger head",
+        "Show the ledger's signed head",
+        read_head,
+        id_="getLedgerHead",
+        method="GET",
+        roles=EVERYBODY,
     ),
     _local(
         "ledger key",
@@ -369,6 +377,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         read_key,
         id_="getLedgerKey",
         method="GET",
+        roles=EVERYBODY,
         media=(JSON, TEXT),
     ),
     _local(
@@ -376,6 +385,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Check all that is stored of a ledger",
         fsck_ledger,
         signs=True,
+        roles=OPERATOR,
         description=(
             "Verifies every line strictly, makes the nodes, indexes and head anew from the lines, "
             "and compares them with what is stored. It changes nothing, and runs beside the server."
@@ -385,12 +395,14 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "ledger erase",
         "Erase the content of a record for good, where allow_erasure allows it",
         erase_record,
+        roles=OWNERS,
+        guarded=True,
         description=(
             "The record stays in the log without its content, and everything still verifies. "
             "Backups and exports that were made before keep what they held."
         ),
     ),
-    _local("ledger", "Read sealed lines", read_lines, method="GET"),
+    _local("ledger", "Read sealed lines", read_lines, method="GET", roles=EVERYBODY),
     _local(
         "ledger",
         "Append entries, safe to repeat",

@@ -25,7 +25,9 @@ T = TypeVar("T")
 class Actor:
     """The caller. `tenant` is the workspace, the user of a personal key, or "" without a key.
 
-    `roles` are the roles of a person in the workspace, or `operator`; a key has none.
+    `roles` are the roles of a person in the workspace, or `operator`; a key has none. A person who
+    manages what the system keeps of a workspace has the system as `tenant`, and `workspace_id`
+    names the workspace that is meant.
     """
 
     tenant: str

@@ -75,6 +75,8 @@ class Trait(Enum):
     EXACT = "holds no number that could not be written again as it was sent"
     FOREIGN = "is a body of clients that were not made for this service"
     """Any `Accept` and any content type do, and it is 400 where others are 408 or 413."""
+    OPERATOR = "is said by the operator alone"
+    """For others the workspace and the person are those of the session."""
 
 
 def header_field(name: str) -> In:
@@ -180,7 +182,9 @@ class Operation(Generic[Req, Res]):
     row; they are told below it.
     A `local` one has no route: the control socket, the command line and the dashboard run it, for
     the operator and for those of its `roles`; its request class is its JSON object itself.
-    One that is bound to the `system` works on what belongs to no tenant.
+    One that is bound to the `system` works on what belongs to no tenant, or on what the system
+    keeps of one workspace: an actor with a `workspace_id` sees and changes that workspace alone.
+    A `guarded` one is for people who signed in a short while ago; the pages see to that.
     """
 
     id: str
@@ -214,6 +218,7 @@ class Operation(Generic[Req, Res]):
     notes: tuple[str, ...] = ()
     local: bool = False
     roles: frozenset[str] = frozenset()
+    guarded: bool = False
     personal: bool = False
     unit: Unit = field()
 
@@ -266,8 +271,10 @@ class Operation(Generic[Req, Res]):
 
 
 OPERATOR = frozenset({"operator"})
-MANAGERS = frozenset({"operator", "owner", "admin"})
+OWNERS = OPERATOR | {"owner"}
+MANAGERS = OWNERS | {"admin"}
 """Who runs what is bound to one workspace: its owners and admins, and the operator for them."""
+EVERYBODY = MANAGERS | {"member"}
 
 
 _LINE_END = re.compile(r"(?<!\n)\n(?![\n-])")

@@ -31,11 +31,12 @@ from svc_core.contract.answer import Answer
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor, CallContext
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import JSON, Operation
-from svc_core.operation.parsing import Invocation, Site
+from svc_core.operation.declaration import JSON, Operation, Trait
+from svc_core.operation.parsing import Invocation, Site, request_shape
 from svc_core.operation.ports import Transaction
 from svc_core.operation.reply import Reply, is_unchanged, mismatch, render_result, tag_of
 from svc_core.operation.units import Units, WorkContext
+from svc_core.wire import InputFault
 
 
 @frozen
@@ -60,6 +61,7 @@ class Execution:
         )
         if operation.local:
             check_role(operation, self.actor)
+            check_members(self.invocation, self.actor)
         if operation.unit.kind == "several":
             return await _run(self.invocation, WorkContext(**self._call_members(), work=self.units))
         read_ahead, ahead = _ahead(self.invocation), None
@@ -115,6 +117,19 @@ def check_role(operation: Operation[Any, Any], actor: Actor) -> None:
     if operation.roles.isdisjoint(actor.roles):
         roles = ", ".join(sorted(operation.roles))
         raise Problem(problem.FORBIDDEN, f"This is for: {roles}.")
+
+
+def check_members(invocation: Invocation, actor: Actor) -> None:
+    """Check that nobody but the operator sends what is the operator's to say (`Trait.OPERATOR`).
+
+    Raises:
+        Problem: VALIDATION_FAILED; or the body is not JSON.
+    """
+    names, body = request_shape(invocation.operation).traits[Trait.OPERATOR], invocation.json
+    if "operator" in actor.roles or not isinstance(body, dict):
+        return
+    reason = f"{Trait.OPERATOR.value}; leave it out"
+    problem.refuse([InputFault(f"/{name}", reason) for name in body if name in names])
 
 
 # -- within the unit of work -------------------------------------------------------------------

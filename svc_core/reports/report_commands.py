@@ -14,7 +14,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Single
 from svc_core.operation.context import Context, scan_values
-from svc_core.operation.declaration import MANAGERS, Operation, local
+from svc_core.operation.declaration import EVERYBODY, MANAGERS, Operation, local
 from svc_core.operation.members import ProfileId, ReportId, micros
 from svc_core.operation.units import WorkContext
 from svc_core.outbox.model import DELIVERIES, WEBHOOKS_MAX
@@ -210,7 +210,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         open_report,
         method="GET",
         description="It ends after a day, or after `lastsSeconds`.",
-        roles=MANAGERS,
+        roles=EVERYBODY,
     ),
     local(
         "reports generate",

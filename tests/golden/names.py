@@ -16,6 +16,7 @@ import attrs
 import svc_core
 import svc_core.testing
 from svc_core import catalog
+from svc_core.access.roles import SCOPES_OF_ROLES, may_run
 from tests.golden.pretty import WIDTH
 
 ALL_OPERATIONS = (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS)
@@ -40,7 +41,24 @@ def texts() -> dict[str, str]:
         "names/svc_http.txt": "\n".join(_server()) + "\n",
         # A server and a command line of two versions know an operation by its id.
         "names/operations.txt": "".join(f"{operation.id}\n" for operation in ALL_OPERATIONS),
+        "names/roles.txt": "".join(f"{line}\n" for line in _roles()),
     }
+
+
+def _roles() -> Iterator[str]:
+    """Which operations a person may run, by role; the operator without one and with one."""
+    columns: dict[str, dict[str, Any]] = {
+        **{role: {"role": role, "is_operator": False} for role in SCOPES_OF_ROLES},
+        "operator": {"role": None, "is_operator": True},
+        "operator, member": {"role": "member", "is_operator": True},
+    }
+    yield f"{'':26}{'  '.join(columns)}"
+    for operation in ALL_OPERATIONS:
+        cells = (
+            f"{'yes' if may_run(operation, **members) else '-':{len(name)}}"
+            for name, members in columns.items()
+        )
+        yield f"{operation.id:26}{'  '.join(cells)}".rstrip()
 
 
 def _core() -> Iterator[str]:

@@ -21,11 +21,14 @@ from svc_core.operation.context import Context
 from svc_core.operation.declaration import (
     BODY,
     JSON,
+    MANAGERS,
     MARKDOWN,
     QUERY,
     Operation,
+    Trait,
     Unit,
     header_field,
+    local,
 )
 from svc_core.operation.executor import Execution
 from svc_core.operation.parsing import Call, Invocation, Site, prepare
@@ -336,6 +339,48 @@ def test_success_without_a_body_is_204(house: Any) -> None:
 def test_a_use_case_that_returns_something_else_is_a_defect(house: Any) -> None:
     with pytest.raises(AssertionError, match="sample returned"):
         answer(house, sample(lambda _: 5), "word=x")
+
+
+@frozen
+class NamedWork:
+    word: str = ""
+    workspace: Annotated[str | None, Trait.OPERATOR] = None
+
+
+async def _echo(_: Context, request: NamedWork) -> Bare:
+    return Bare(f"{request.word} {request.workspace}".encode())
+
+
+@pytest.mark.parametrize(
+    ("role", "body", "outcome"),
+    [
+        ("operator", {"word": "a", "workspace": "w"}, b"a w"),
+        ("admin", {"word": "a"}, b"a None"),
+        ("admin", {"word": "a", "workspace": "w"}, "VALIDATION_FAILED"),
+        ("admin", {"workspace": None}, "VALIDATION_FAILED"),
+        ("admin", [], "VALIDATION_FAILED"),
+        ("member", {"word": "a"}, "FORBIDDEN"),
+    ],
+)
+def test_what_the_operator_says_is_taken_from_nobody_else(
+    house: Any, role: str, body: Any, outcome: bytes | str
+) -> None:
+    operation = local(
+        "samples name", "Sample", _echo, id_="nameSample", binding="system", roles=MANAGERS
+    )
+    fields = {"content-type": "application/json"}
+    invocation = prepare(operation, Call({}, "", fields.get, json.dumps(body).encode()), SITE)
+    actor = Actor(SYSTEM, "wsp_1", "usr_1", roles=frozenset({role}))
+    run = Execution(invocation, actor, house.clock.now(), house.hands)
+    if isinstance(outcome, bytes):
+        assert drive.run(run.reply()).body == outcome
+        return
+    with pytest.raises(Problem) as refusal:
+        drive.run(run.reply())
+    assert refusal.value.type.code == outcome
+    if "workspace" in body:
+        reason = "/workspace: is said by the operator alone; leave it out"
+        assert refusal.value.detail == reason
 
 
 # -- readings that are remembered ----------------------------------------------------------------
