@@ -16,8 +16,8 @@ ROOMS_OF_ROOMS = {"svc_core.intel", "svc_http.run"}
 
 CODE_LINES: dict[str, int] = {
     "svc_core": 40,
-    "svc_core.access": 1309,
-    "svc_core.agent": 2955,
+    "svc_core.access": 1357,
+    "svc_core.agent": 2957,
     "svc_core.automations": 431,
     "svc_core.base": 689,
     "svc_core.catalog": 1140,
@@ -39,8 +39,8 @@ CODE_LINES: dict[str, int] = {
     "svc_core.intel.signals": 1072,
     "svc_core.intel.vulnerabilities": 129,
     "svc_core.knowledge": 426,
-    "svc_core.ledger": 6090,
-    "svc_core.operation": 2341,
+    "svc_core.ledger": 6100,
+    "svc_core.operation": 2352,
     "svc_core.outbox": 238,
     "svc_core.payments": 1341,
     "svc_core.projects": 105,
