@@ -37,7 +37,10 @@ _STREAM_FIELDS: Final = (("Cache-Control", "no-cache, no-transform"), ("X-Accel-
 
 @define(eq=False)
 class AnswerStream:
-    """An answer while it is sent; `is_kept` says whether its thread is stored."""
+    """An answer while it is sent; `is_kept` says whether its thread is stored.
+
+    `owner_id` is the person who asks, with a key or without one.
+    """
 
     work: Units
     chat: ChatRequest
@@ -47,6 +50,7 @@ class AnswerStream:
     message_id: str
     encoder: Encoder
     reservation: Reservation
+    owner_id: str | None = None
     _transcript: Transcript = field(factory=Transcript, init=False)
     _is_begun: bool = field(default=False, init=False)
     _is_written: bool = field(default=False, init=False)
@@ -97,7 +101,8 @@ class AnswerStream:
         if not self.is_kept or self._is_written:
             return
         turn = self._transcript.thread_turn(self.thread.id, self.turn, self.chat.metadata)
-        await self._write(partial(threads.append_turn, id_=self.message_id, turn=turn))
+        append = partial(threads.append_turn, turn=turn, owner_id=self.owner_id)
+        await self._write(partial(append, id_=self.message_id))
         self._is_written = True
 
     async def _write(self, unit: Any) -> None:

@@ -109,6 +109,7 @@ async def _answer(
         message_id,
         frames,
         await credits.reserve(ctx.work, tenant),
+        ctx.actor.user_id,
     )
     return answer.stream(backend, tools, fields)
 

@@ -6,9 +6,12 @@ Rule 2: turns stand in the order in which they ended, however many go on at once
 Rule 3: a turn is stored as its question and answer, never with what tools gave. A thread is removed
         once it was silent for the retention that the operator chose; with none, nothing is stored,
         and the identifier only says which answers belong together.
+Rule 4: people see the threads that they began themselves, with a key or on the dashboard, or that
+        their automations did. What they delete is gone for all keys of the account.
 """
 
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 import attrs
@@ -17,12 +20,14 @@ from attrs import field, frozen
 from svc_core.agent.agent_ports import Message
 from svc_core.agent.answer_events import AnswerSource, FinishReason, Usage
 from svc_core.agent.request import Metadata
-from svc_core.base import ids
+from svc_core.base import ids, instants
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
-from svc_core.operation.members import micros
-from svc_core.operation.ports import Collection
+from svc_core.operation.members import OwnerId, micros
+from svc_core.operation.ports import Collection, attribute_keys
+from svc_core.operation.units import Units
 
 TURNS_MAX: Final = 200
 """Turns that are kept of a thread: as many as one request may have messages."""
@@ -31,6 +36,8 @@ CONTEXT_BYTES: Final = 64 * 1024
 """Turns and bytes of its thread that a new question has as context, the newest first."""
 FORGOTTEN_MAX: Final = 50
 """Turns that one unit of work removes: a few megabytes at most."""
+TITLE_MAX: Final = 200
+"""Characters of a first question that are its thread's title."""
 
 
 @frozen
@@ -61,6 +68,18 @@ class ThreadTurn:
     incomplete: bool = False
 
 
+@frozen(kw_only=True)
+class ThreadHead:
+    """What a list shows of a thread to the person who began it; its first question is its title."""
+
+    id: str
+    owner_id: OwnerId
+    title: str
+    turns: int
+    created_at: datetime
+    last_at: datetime
+
+
 THREADS: Collection[Thread] = Collection(
     name="threads", model=Thread, prefix="thr", order=lambda thread: micros(thread.last_at)
 )
@@ -73,6 +92,16 @@ THREAD_TURNS: Collection[ThreadTurn] = Collection(
     keys={"thread_id": lambda turn: turn.thread_id},
 )
 """Turns, each under the id of the message that answered."""
+
+THREAD_HEADS: Collection[ThreadHead] = Collection(
+    name="thread_heads",
+    model=ThreadHead,
+    prefix="thr",
+    order=lambda head: micros(head.last_at),
+    keys=attribute_keys("owner_id"),
+    owner="owner_id",
+)
+"""Under the id of the thread; one of an earlier version has none until it goes on."""
 
 
 @frozen
@@ -144,8 +173,13 @@ async def begin_thread(ctx: Context, id_: str) -> None:
         await ctx.create(THREADS, id_, Thread(0, ctx.now))
 
 
-async def append_turn(ctx: Context, id_: str, turn: ThreadTurn) -> None:
-    """Store a turn that ended at the end of its thread, under the id of its message, once."""
+async def append_turn(
+    ctx: Context, id_: str, turn: ThreadTurn, *, owner_id: str | None = None
+) -> None:
+    """Store a turn that ended at the end of its thread, under the id of its message, once.
+
+    A thread without a head becomes that of `owner_id`.
+    """
     if await ctx.find(THREAD_TURNS, id_) is not None:
         return
     thread = await ctx.find(THREADS, turn.thread_id) or Thread(0, ctx.now)
@@ -154,6 +188,44 @@ async def append_turn(ctx: Context, id_: str, turn: ThreadTurn) -> None:
     await ctx.save(THREADS, turn.thread_id, Thread(number, last_at))
     await ctx.create(THREAD_TURNS, id_, attrs.evolve(turn, number=number))
     await _forget_turns(ctx, turn.thread_id, end=number - TURNS_MAX)
+    head = await ctx.find(THREAD_HEADS, turn.thread_id)
+    if head is None and owner_id is not None:
+        head = ThreadHead(
+            id=turn.thread_id,
+            owner_id=owner_id,
+            title=" ".join(turn.question.split())[:TITLE_MAX],
+            turns=number,
+            created_at=turn.asked_at,
+            last_at=last_at,
+        )
+    if head is not None:
+        head = attrs.evolve(head, turns=number, last_at=last_at)
+        await ctx.save(THREAD_HEADS, turn.thread_id, head)
+
+
+async def delete_thread(work: Units, actor: Actor, id_: str) -> None:
+    """Delete a thread of this person for good, a few turns at a time.
+
+    What is left when the process dies goes with the threads that are over. A turn that ends
+    meanwhile begins the thread anew.
+
+    Raises:
+        Problem: NOT_FOUND, also where it is somebody else's.
+    """
+    tenant = actor.tenant
+    end = await work.write(tenant, partial(_end_thread, actor=actor, id_=id_))
+    while await work.write(tenant, partial(_forget_turns, id_=id_, end=end)):
+        continue
+    await work.write(tenant, partial(forget_thread, id_=id_, retention=work.host.thread_retention))
+
+
+async def _end_thread(ctx: Context, *, actor: Actor, id_: str) -> int:
+    """Mark a thread as one that is over; the number of its last turn."""
+    await attrs.evolve(ctx, actor=actor).load(THREAD_HEADS, id_)
+    await ctx.remove(THREAD_HEADS, id_)
+    thread = await ctx.find(THREADS, id_) or Thread(0, ctx.now)
+    await ctx.save(THREADS, id_, attrs.evolve(thread, last_at=instants.EPOCH))
+    return thread.turns
 
 
 async def forget_thread(ctx: Context, *, id_: str, retention: timedelta) -> bool:
@@ -164,6 +236,7 @@ async def forget_thread(ctx: Context, *, id_: str, retention: timedelta) -> bool
     if await _forget_turns(ctx, id_):
         return True
     await ctx.remove(THREADS, id_)
+    await ctx.tx.documents.delete(THREAD_HEADS, id_)
     return False
 
 

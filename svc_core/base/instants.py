@@ -29,7 +29,7 @@ _SPACE_FOR_PLUS = re.compile(r"[^ ]{19,29} [0-9]{2}:[0-9]{2}")
 _SPAN = re.compile("([0-9]{1,6})([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _LAST_MICROSECOND: Final = 999_999
 _OPEN: Final = ".."
@@ -127,14 +127,14 @@ def from_millis(millis: int) -> datetime:
         InstantError: it lies outside the years 0001 to 9999.
     """
     try:
-        return _EPOCH + timedelta(milliseconds=millis)
+        return EPOCH + timedelta(milliseconds=millis)
     except OverflowError as error:
         raise InstantError("The instant lies outside the years 0001 to 9999 in UTC.") from error
 
 
 def micros(instant: datetime) -> int:
     """Microseconds since 1970: exact, sortable, the same number in every backend."""
-    return (instant - _EPOCH) // _MICROSECOND
+    return (instant - EPOCH) // _MICROSECOND
 
 
 def _offset(sign: str, hours: int, minutes: int) -> timedelta:

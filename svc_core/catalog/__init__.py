@@ -7,7 +7,8 @@ from svc_core.access import operations as accounts
 from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES
 from svc_core.agent import credits
 from svc_core.agent import operations as agent
-from svc_core.agent.threads import THREAD_TURNS, THREADS
+from svc_core.agent import thread_commands as conversations
+from svc_core.agent.threads import THREAD_HEADS, THREAD_TURNS, THREADS
 from svc_core.automations import operations as automations
 from svc_core.automations.model import AUTOMATIONS, RUNS, WORK
 from svc_core.changes import operations as changes
@@ -105,6 +106,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *accounts.LOCAL_OPERATIONS,
     *lockouts.LOCAL_OPERATIONS,
     *credits.LOCAL_OPERATIONS,
+    *conversations.LOCAL_OPERATIONS,
     *sources.LOCAL_OPERATIONS,
     *offers.LOCAL_OPERATIONS,
     *settling.LOCAL_OPERATIONS,
@@ -127,6 +129,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     credits.CREDITS,
     THREADS,
     THREAD_TURNS,
+    THREAD_HEADS,
     SOURCES,
     *news_rows.COLLECTIONS,
     VECTORS,

@@ -283,19 +283,21 @@ def _pages(
     common: Common, operation: str, request: dict[str, Any], limit: Flag
 ) -> Mapping[str, Any]:
     """As many rows as are wanted, from as many pages as they stand on, in one answer."""
-    total = int(request["query"].get("limit", limit.default))
+    members = request["query" if limit.place == "query" else "body"]
+    total = int(members.get("limit", limit.default))
     rows: list[Any] = []
     nodes: dict[str, Any] = {}
     while True:
         # A limit that is no number of rows is for the operation to refuse.
-        request["query"]["limit"] = str(min(total - len(rows), limit.page_max))
+        count = min(total - len(rows), limit.page_max)
+        members["limit"] = str(count) if limit.place == "query" else count
         answer = perform_operation(common, operation, **request)
         rows += _rows(answer)
         nodes |= {node["id"]: node for node in _graph(answer).get("nodes", ())}
         link = _NEXT.match(answer["headers"].get("Link", ""))
         if link is None or len(rows) >= total:
             return {**answer, "body": _one_answer(answer, rows, nodes)}
-        request["query"] = dict(parse_qsl(urlsplit(link[1]).query))
+        members.update(parse_qsl(urlsplit(link[1]).query))
 
 
 def _rows(answer: Mapping[str, Any]) -> list[Any]:

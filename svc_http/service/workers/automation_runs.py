@@ -169,4 +169,5 @@ async def _end_run(
         is_ours = await running.end_run(ctx, task, "succeed", output=output)
     if is_ours and run.thread_id is not None and ctx.host.thread_retention:
         message_id = run.id.replace("run_", "msg_")
-        await threads.append_turn(ctx, message_id, transcript.thread_turn(run.thread_id, turn))
+        row = transcript.thread_turn(run.thread_id, turn)
+        await threads.append_turn(ctx, message_id, row, owner_id=run.owner_id)

@@ -1,20 +1,23 @@
 """Threads: who may go on with one, in which ways, what is told of it, and when it is over."""
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import attrs
 import pytest
 
 from svc_core import catalog
 from svc_core.access.plans import DEFAULT_PLANS
-from svc_core.agent import threads
+from svc_core.agent import thread_commands, threads
 from svc_core.agent.answer_events import AnswerSource, Usage
 from svc_core.agent.threads import (
     CONTEXT_BYTES,
     CONTEXT_TURNS,
+    THREAD_HEADS,
     THREAD_TURNS,
     THREADS,
     TURNS_MAX,
@@ -23,12 +26,18 @@ from svc_core.agent.threads import (
 )
 from svc_core.base.seals import Keyring
 from svc_core.contract.problem import Problem
+from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
+from svc_core.operation.executor import Execution
+from svc_core.operation.parsing import Call, Site, prepare
 from svc_core.testing.clock import CountingIds, FrozenClock
+from svc_core.wire import to_bytes
 from svc_http.service.service_units import Service
 from svc_http.service.workers.retention import forget_threads
 from tests.backends import NAMES, store_of
 
+ANN, BOB = "usr_" + "a" * 24, "usr_" + "b" * 24
+OPERATIONS = {operation.id: operation for operation in thread_commands.LOCAL_OPERATIONS}
 OWN, FOREIGN = "wsp_" + "a" * 24, "wsp_" + "b" * 24
 RETENTION = timedelta(days=30)
 UNKNOWN = "thr_" + "0" * 24
@@ -62,6 +71,7 @@ class Desk:
         question: str = "Who?",
         tenant: str = OWN,
         answer: str = "You asked: {}",
+        owner: str | None = None,
     ) -> str:
         turn = ThreadTurn(
             thread_id=thread_id,
@@ -74,8 +84,17 @@ class Desk:
             metadata={"source": "desk", "share": 0.5, "is_new": True, "none": None},
         )
         id_ = self.ids.new("msg")
-        await self.service.write(tenant, partial(threads.append_turn, id_=id_, turn=turn))
+        append = partial(threads.append_turn, id_=id_, turn=turn, owner_id=owner)
+        await self.service.write(tenant, append)
         return id_
+
+    async def run(self, id_: str, user: str = ANN, tenant: str = OWN, **members: Any) -> Any:
+        """The body of an answer to a person, with a role that has no rights of its own."""
+        call = Call({}, "", {"content-type": "application/json"}.get, to_bytes(members))
+        invocation = prepare(OPERATIONS[id_], call, Site("https://api.example"))
+        actor = Actor(tenant, workspace_id=tenant, user_id=user, roles=frozenset({"member"}))
+        reply = await Execution(invocation, actor, self.clock.now(), self.service).reply()
+        return json.loads(reply.body) if reply.body else None
 
     async def turns(self, tenant: str = OWN) -> list[ThreadTurn]:
         async def read(ctx: Context) -> list[ThreadTurn]:
@@ -268,5 +287,115 @@ def test_where_none_are_kept_an_identifier_is_only_repeated() -> None:
         desk.clock.advance(1)
         await forget_threads(settings)
         assert await desk.counts() == (0, 0)
+
+    play("memory", scene)
+
+
+# -- what people see of their own --------------------------------------------------------------
+
+
+@every_store
+def test_people_see_what_they_began_the_last_one_first(backend: str) -> None:
+    async def scene(desk: Desk) -> None:
+        ids = [f"thr_{number:024}" for number in range(5)]
+        for id_ in ids[:3]:
+            desk.clock.advance(1)
+            await desk.say(id_, f"Who   is\n{id_}? " + "x" * 300, owner=ANN)
+        await desk.say(ids[3], owner=BOB)
+        await desk.say(ids[4])
+        desk.clock.advance(1)
+        await desk.say(ids[0], "And where?", owner=BOB)
+        first = await desk.run("listThreads", limit=2)
+        cursor = first["meta"]["page"]["nextCursor"]
+        rows = first["data"] + (await desk.run("listThreads", limit=2, cursor=cursor))["data"]
+        assert [row["id"] for row in rows] == [ids[0], ids[2], ids[1]]
+        assert [row["turns"] for row in rows] == [2, 1, 1]
+        assert rows[0]["title"] == f"Who is {ids[0]}? ".ljust(200, "x")
+        assert rows[0]["lastAt"] > rows[0]["createdAt"]
+        assert [row["id"] for row in (await desk.run("listThreads", BOB))["data"]] == [ids[3]]
+        assert (await desk.run("listThreads", ANN, FOREIGN))["data"] == []
+
+    play(backend, scene)
+
+
+@every_store
+def test_a_thread_is_read_oldest_message_first_and_by_nobody_else(backend: str) -> None:
+    async def scene(desk: Desk) -> None:
+        for number in range(3):
+            await desk.say(UNKNOWN, f"q{number}", owner=ANN)
+        detail = (await desk.run("showThread", threadId=UNKNOWN, limit=2))["data"]
+        assert [item["question"] for item in detail["messages"]] == ["q1", "q2"]
+        assert detail["messages"][1]["answer"] == "You asked: q2"
+        assert detail["messages"][1]["sources"][0]["id"] == "inc_1"
+        assert (detail["turns"], detail["title"]) == (3, "q0")
+        before = desk.store.version
+        for user, tenant in ((BOB, OWN), (ANN, FOREIGN)):
+            for id_ in ("showThread", "deleteThread"):
+                with pytest.raises(Problem) as failure:
+                    await desk.run(id_, user, tenant, threadId=UNKNOWN)
+                assert failure.value.type.code == "NOT_FOUND"
+        assert desk.store.version == before
+
+    play(backend, scene)
+
+
+@every_store
+def test_what_is_deleted_is_gone_for_good_and_nothing_else(backend: str) -> None:
+    async def scene(desk: Desk) -> None:
+        other = "thr_" + "1" * 24
+        for number in range(threads.FORGOTTEN_MAX + 3):
+            await desk.say(UNKNOWN, f"q{number}", owner=ANN)
+        await desk.say(other, owner=ANN)
+        await desk.run("deleteThread", threadId=UNKNOWN)
+        assert await desk.counts() == (1, 1)
+        assert [row["id"] for row in (await desk.run("listThreads"))["data"]] == [other]
+        unknown = ("THREAD_NOT_FOUND", "No such thread is visible to this key.")
+        assert await desk.refusal(body_id=UNKNOWN) == unknown
+
+    play(backend, scene)
+
+
+def test_a_deletion_that_was_cut_off_is_ended_with_the_old_threads() -> None:
+    async def scene(desk: Desk) -> None:
+        for number in range(threads.FORGOTTEN_MAX + 3):
+            await desk.say(UNKNOWN, f"q{number}", owner=ANN)
+        actor = Actor(OWN, workspace_id=OWN, user_id=ANN)
+        end = partial(threads._end_thread, actor=actor, id_=UNKNOWN)
+        assert await desk.service.write(OWN, end) == threads.FORGOTTEN_MAX + 3
+        await desk.refusal(body_id=UNKNOWN)
+        await forget_threads(desk.service)
+        assert await desk.counts() == (0, 0)
+
+    play("memory", scene)
+
+
+def test_a_question_that_is_answered_meanwhile_begins_the_thread_anew() -> None:
+    async def scene(desk: Desk) -> None:
+        write, forget = desk.service.write, timedelta(days=1)
+        await desk.say(UNKNOWN, "q0", owner=ANN)
+        mark = partial(threads._end_thread, actor=Actor(OWN, user_id=ANN), id_=UNKNOWN)
+        end = await write(OWN, mark)
+        await desk.say(UNKNOWN, "q1", owner=ANN)
+        assert await write(OWN, partial(threads._forget_turns, id_=UNKNOWN, end=end)) == 1
+        assert not await write(OWN, partial(threads.forget_thread, id_=UNKNOWN, retention=forget))
+        detail = (await desk.run("showThread", threadId=UNKNOWN))["data"]
+        assert [item["question"] for item in detail["messages"]] == ["q1"]
+
+    play("memory", scene)
+
+
+def test_a_head_without_its_thread_can_be_deleted_and_goes_with_its_thread() -> None:
+    async def scene(desk: Desk) -> None:
+        other = "thr_" + "1" * 24
+        for id_ in (UNKNOWN, other):
+            await desk.say(id_, owner=ANN)
+        await desk.service.write(OWN, lambda ctx: ctx.remove(THREADS, UNKNOWN))  # by an old version
+        await desk.run("deleteThread", threadId=UNKNOWN)
+        desk.clock.advance(RETENTION.total_seconds() + 1)
+        await forget_threads(desk.service)
+        count = await desk.service.read(
+            OWN, lambda ctx: ctx.tx.documents.count(THREAD_HEADS, limit=9)
+        )
+        assert (count, await desk.counts()) == (0, (0, 0))
 
     play("memory", scene)

@@ -7,13 +7,15 @@ the same thing in their own words. They are carried out by the operator of the s
 import json
 import re
 from copy import deepcopy
-from functools import cache
+from functools import cache, partial
 from itertools import count
 from shlex import join
 
 import pytest
 
 from svc_core import catalog
+from svc_core.access import operations as accounts
+from svc_core.agent.threads import ThreadTurn, append_turn
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page, PagedResource
@@ -173,9 +175,21 @@ class Desk:
             "sourceIds": lambda: [self._source()],
             "reason": lambda: "a request",
             **dict.fromkeys(("entityId", "intoId", "otherId", "mergedId"), self._entity),
+            "threadId": lambda: self._thread(self.world.tenants[key]),
             "recordId": lambda: rows["clm"][-1] if rows["clm"] else rows["sbj"][-1],
         }
         return makers[name]() if name in makers else self.world.id_for(flag.item.id_of, key)
+
+    def _thread(self, tenant):
+        """A conversation of the owner of a workspace."""
+        hands, id_ = self.world.hands, f"thr_{next(_numbers):024}"
+        owner = self.world.run(
+            hands.system(lambda ctx: accounts.operator_actor(ctx, tenant, None, is_personal=True))
+        ).user_id
+        turn = ThreadTurn(thread_id=id_, asked_at=self.world.clock(), question="Who?", text="Ann.")
+        append = partial(append_turn, id_=id_.replace("thr", "msg"), turn=turn, owner_id=owner)
+        self.world.run(hands.write(tenant, append))
+        return id_
 
     def _feed(self):
         path = self.folder / f"{next(_numbers)}.xml"
