@@ -99,7 +99,7 @@ async def delete_thread(ctx: WorkContext, request: ThreadRequest) -> Empty:
     Raises:
         Problem: NOT_FOUND, also where it is somebody else's.
     """
-    await threads.delete_thread(ctx.work, ctx.actor, request.thread_id)
+    await threads.remove_thread(ctx.work, ctx.actor, request.thread_id)
     return Empty()
 
 

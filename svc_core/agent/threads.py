@@ -203,7 +203,7 @@ async def append_turn(
         await ctx.save(THREAD_HEADS, turn.thread_id, head)
 
 
-async def delete_thread(work: Units, actor: Actor, id_: str) -> None:
+async def remove_thread(work: Units, actor: Actor, id_: str) -> None:
     """Delete a thread of this person for good, a few turns at a time.
 
     What is left when the process dies goes with the threads that are over. A turn that ends
