@@ -117,6 +117,7 @@ class ReadLines:
     """Sealed lines from number `start` on."""
 
     start: Annotated[int, Ge(0)] = 0
+    """The number of the first line."""
     size: Size = None
 
 
@@ -171,7 +172,9 @@ class AppendEntries:
 
     entries: Annotated[tuple[Entry, ...], Trait.EXACT, MinLen(1), MaxLen(operations.BATCH_MAX)]
     marks: Annotated[tuple[Mark, ...], MaxLen(operations.BATCH_MAX)] = ()
+    """One for each entry, by which a repetition finds what was appended before."""
     if_match: str | None = None
+    """Only if this is the current tag of the ledger."""
 
 
 @frozen
@@ -188,6 +191,7 @@ class ImportLedger:
     """An export, by the absolute path of its file."""
 
     path: Annotated[str, MinLen(1), MaxLen(4_096)]
+    """The file of an export, on the machine of the service."""
 
 
 @frozen

@@ -4,9 +4,10 @@ The reader of requests, the OpenAPI documents and the reference pages all work f
 they cannot disagree about a name, a place or a bound.
 """
 
+import re
 from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, get_args
 
 import attrs
 from attrs import frozen
@@ -16,7 +17,7 @@ from svc_core.contract.problem import INVALID_PARAMETER, ProblemType
 from svc_core.operation.declaration import MEMBER, In, InputRefusal, Trait
 from svc_core.operation.members import PageRequest
 from svc_core.wire import shapes
-from svc_core.wire.constraints import Doc, IdOf
+from svc_core.wire.constraints import Arg, Doc, IdOf
 
 
 @frozen
@@ -50,6 +51,12 @@ class Input:
         return shapes.described_type(*self.declaration, self.annotation)
 
     @property
+    def is_positional(self) -> bool:
+        """Whether a command line gives it by its place, without a name."""
+        notes = shapes.metadata_of(self.annotation)
+        return self.place == "path" or any(isinstance(n, Arg) and n.positional for n in notes)
+
+    @property
     def doc(self) -> str:
         """The sentence that describes it."""
         notes = shapes.metadata_of(self.described)
@@ -65,6 +72,26 @@ def inputs_of(request_class: type[Any]) -> tuple[Input, ...]:
     """
     class_: Any = request_class
     return _inputs_of(class_)
+
+
+def flag_name(item: Input, within: tuple[str, ...] = ()) -> str:
+    """The name of an input on a command line: `--min-score`, or `KEYID` of a positional one.
+
+    `within` are the members that it is in. A list and an object of texts are said one by one, so
+    their names are in the singular.
+    """
+    inner, notes = shapes.plain_type(item.annotation)
+    named = next((note.name for note in notes if isinstance(note, Arg)), None)
+    is_many = (
+        shapes.plain_type(get_args(inner)[1])[0] is str
+        if shapes.is_mapping(inner)
+        else shapes.is_tuple(inner) and not shapes.items_of(inner)
+    )
+    is_singular = is_many and not item.is_positional
+    own = re.sub("(?<=ss)es$|(?<!u)s$", "", item.name) if is_singular else item.name
+    words = "-".join((*within, named or own))
+    name = re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", words).lower()
+    return name.upper() if item.is_positional else f"--{name}"
 
 
 @cache  # Bounded: one entry for each request class in the source.

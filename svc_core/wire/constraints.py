@@ -23,6 +23,7 @@ __all__ = [
     "Example",
     "Ge",
     "IdOf",
+    "Label",
     "Le",
     "MaxLen",
     "MinLen",
@@ -103,6 +104,13 @@ class IdOf(Pattern):
 @frozen
 class Doc:
     """The sentence that describes a type in the documents; a member has a docstring instead."""
+
+    text: str
+
+
+@frozen
+class Label:
+    """What a person reads beside a field, where the words of the member's name say too little."""
 
     text: str
 

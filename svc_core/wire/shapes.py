@@ -37,6 +37,17 @@ def split_annotation(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     return annotation, ()
 
 
+def plain_type(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The type of what is sent, neither left out nor null, and all that is said of it."""
+    inner, metadata = split_annotation(annotation)
+    if is_union(inner):
+        kinds = [kind for kind in get_args(inner) if kind not in (Unset, type(None))]
+        if len(kinds) == 1:
+            deeper, inner_notes = plain_type(kinds[0])
+            return deeper, metadata + inner_notes
+    return inner, metadata
+
+
 def metadata_of(annotation: Any) -> tuple[Any, ...]:
     """All metadata of an annotation, outside a `Maybe` or a list and inside it."""
     inner, outer = split_annotation(annotation)

@@ -58,6 +58,7 @@ class MatchEntities:
     """Lines to be screened."""
 
     lines: Annotated[tuple[ScreeningLine, ...], MinLen(1), MaxLen(LINES_MAX)]
+    """The lines of a list of names, each to be matched."""
     limit: Annotated[int, Ge(1), Le(MATCHES_MAX)] = 3
     """Matches of a line at most, the best."""
 

@@ -1,17 +1,16 @@
 """Derives the command of an operation (flags, help, table columns) from its declaration."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Final, get_args
 
-from svc_core.base.unset import Unset
 from svc_core.contract.result import Empty
 from svc_core.operation.declaration import JSON, MEMBER, Confidential, Operation, Trait
-from svc_core.operation.inputs import Input, inputs_of
+from svc_core.operation.inputs import Input, flag_name, inputs_of
 from svc_core.operation.parsing import offers
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Arg, Doc, Le, WriteOnly
+from svc_core.wire.shapes import plain_type
 from svc_http.run.cli.operation_commands import Command, Flag
 from svc_http.run.cli.typed_values import HINTS
 
@@ -92,24 +91,19 @@ def _flags(items: Iterable[Input], within: tuple[str, ...] = ()) -> Iterator[tup
 
 def _flag(item: Input, inner: Any, notes: tuple[Any, ...], within: tuple[str, ...]) -> Flag:
     arg = next((note for note in notes if isinstance(note, Arg)), Arg())
-    is_positional = item.place == "path" or arg.positional
     is_list = shapes.is_tuple(inner) and not shapes.items_of(inner)
     kind = plain_type(get_args(inner)[0])[0] if is_list else inner
     form = _form(item, kind, arg)
-    own = re.sub("(?<=ss)es$|(?<!u)s$", "", item.name)
-    is_many = is_list or form == "pairs"
-    words = "-".join((*within, arg.name or (own if is_many and not is_positional else item.name)))
-    name = re.sub("(?<=[a-z0-9])(?=[A-Z])", "-", words).lower()
     marks = shapes.metadata_of(item.annotation) if item.required else ()
     secret = next((mark for mark in marks if isinstance(mark, WriteOnly)), None)
     return Flag(
-        name=name.upper() if is_positional else f"--{name}",
+        name=flag_name(item, within),
         path=(*within, item.name),
         place=item.place,
         form=form,
-        is_list=is_many,
+        is_list=is_list or form == "pairs",
         choices=get_args(kind) if shapes.is_literal(kind) else (),
-        is_positional=is_positional,
+        is_positional=item.is_positional,
         required=item.required,
         default=item.default if isinstance(item.default, str | int) else None,
         maker=f"{secret.fresh.__module__}:{secret.fresh.__qualname__}" if secret else "",
@@ -130,17 +124,6 @@ def _doc(item: Input, form: str, *, is_made: bool) -> str:
     if isinstance(item.default, str | int) and item.default not in ("", False, True):
         text += f" Default: {item.default}."
     return text + (" Default: a new one, shown once." if is_made else "")
-
-
-def plain_type(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """The type of what is sent, neither left out nor null, and all that is said of it."""
-    inner, metadata = shapes.split_annotation(annotation)
-    if shapes.is_union(inner):
-        kinds = [kind for kind in get_args(inner) if kind not in (Unset, type(None))]
-        if len(kinds) == 1:
-            deeper, inner_notes = plain_type(kinds[0])
-            return deeper, metadata + inner_notes
-    return inner, metadata
 
 
 def _form(item: Input, kind: Any, arg: Arg) -> str:

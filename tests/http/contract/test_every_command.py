@@ -26,9 +26,9 @@ from svc_core.operation.declaration import GEOJSON
 from svc_core.operation.parsing import offers
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Ge, Le, MaxLen, Pattern
+from svc_core.wire.shapes import plain_type
 from svc_http.run.cli import main
 from svc_http.run.cli.command_derivation import flags_of as derived_flags
-from svc_http.run.cli.command_derivation import plain_type
 from svc_http.run.control import channel
 from svc_http.run.control import services as lends
 from tests.http.conftest import MEMBERS_OF_A_PROBLEM

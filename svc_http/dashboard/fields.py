@@ -1,0 +1,192 @@
+"""Derives the fields of a form from the inputs of an operation.
+
+Rule 1: every input becomes one field, and the members of a model within the body one each. Left out
+        are ids that stand in the address, what a browser sends by itself (header fields), the
+        cursor of a page, and what has an answer as an event stream alone.
+Rule 2: what a field says (hint, bounds, choices, example) is what the documents say.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, datetime
+from functools import cache
+from typing import Any, Final, TypeVar, get_args
+
+from attrs import field, frozen
+
+from svc_core.base.boxes import Box
+from svc_core.base.instants import Interval
+from svc_core.operation.declaration import Operation, Trait
+from svc_core.operation.inputs import Input, inputs_of
+from svc_core.wire import shapes
+from svc_core.wire.constraints import (
+    Doc,
+    Example,
+    Ge,
+    IdOf,
+    Label,
+    Le,
+    MaxLen,
+    MinLen,
+    Pattern,
+    WriteOnly,
+)
+from svc_http.dashboard.addresses import ids_of
+from svc_http.dashboard.control_texts import as_text, texts_of
+from svc_http.dashboard.labels import label_of
+
+T = TypeVar("T")
+
+TEXT_LENGTH: Final = 300
+"""A text that may be longer gets several lines."""
+
+_KINDS: Final[Mapping[Any, str]] = {
+    int: "number",
+    float: "number",
+    datetime: "instant",
+    date: "instant",
+    Box: "box",
+    Interval: "interval",
+    str: "text",
+}
+_TEXTS: Final = (str, datetime, date)
+_WORDS: Final[Mapping[Any, str]] = {True: "Yes", False: "No"}
+_BOUNDS: Final[Mapping[type, tuple[str, str]]] = {
+    Ge: ("min", "ge"),
+    Le: ("max", "le"),
+    MinLen: ("minlength", "min_length"),
+    MaxLen: ("maxlength", "max_length"),
+    Pattern: ("pattern", "regex"),
+    IdOf: ("pattern", "regex"),
+}
+"""The attribute of a control that holds a bound, and the member of the constraint."""
+_BOUNDED: Final[Mapping[str, frozenset[str]]] = {
+    "number": frozenset({"min", "max"}),
+    "text": frozenset({"minlength", "maxlength", "pattern"}),
+    "pick": frozenset({"pattern"}),
+    "longtext": frozenset({"minlength", "maxlength"}),
+}
+
+
+@frozen
+class Field:
+    """A control of a form or a filter: what it is called, what it takes, and what stands in it.
+
+    `name` is that of the input; a member of a model has the names of both, joined by a dot.
+    `options` are pairs of a value and its words. `bounds` are attributes of an HTML control.
+    What `is_json` is typed as JSON, such as a number. `values` are what stands in it: of
+    `choices` those that are chosen, of `lines` and `picks` one for each line.
+    """
+
+    kind: str
+    name: str
+    label: str
+    hint: str = ""
+    place: str = "query"
+    is_json: bool = False
+    type: str = "text"
+    required: bool = False
+    options: tuple[tuple[str, str], ...] = ()
+    bounds: Mapping[str, str | int | float] = field(factory=dict)
+    example: str = ""
+    prefixes: tuple[str, ...] = ()
+    secret: WriteOnly | None = None
+    values: tuple[str, ...] = ()
+    error: str = ""
+
+    @property
+    def value(self) -> str:
+        """What stands in a control of one text."""
+        return "\n".join(self.values)
+
+    @property
+    def is_many(self) -> bool:
+        """Whether it takes several values."""
+        return self.kind in {"lines", "choices", "picks"}
+
+
+@cache  # Bounded: one entry for each operation of the catalogue.
+def fields_of(operation: Operation[Any, Any]) -> tuple[Field, ...]:
+    """The fields of an operation in the order of its inputs, those that must be filled in first."""
+    address = set(ids_of(operation))
+    items = [item for item in inputs_of(operation.request) if item.name not in address]
+    body = next((item for item in items if item.place == "body"), None)
+    inner = None if body is None else shapes.plain_type(body.annotation)[0]
+    if body is not None and shapes.is_model(inner):
+        items = [item for item in items if item is not body] + list(inputs_of(inner))
+    return tuple(sorted(_fields(items), key=lambda field: not field.required))
+
+
+def _fields(
+    items: Iterable[Input], within: tuple[str, ...] = (), *, is_needed: bool = True
+) -> Iterator[Field]:
+    for item in items:
+        inner, _ = shapes.plain_type(item.annotation)
+        if item.place == "member" and shapes.is_model(inner):
+            path = (*within, item.name)
+            yield from _fields(inputs_of(inner), path, is_needed=is_needed and item.required)
+        elif not (item.name == "cursor" or item.place == "header" or Trait.LIVE in item.traits):
+            yield _field(item, within, is_needed=is_needed and item.required)
+
+
+def _field(item: Input, within: tuple[str, ...], *, is_needed: bool) -> Field:
+    inner, notes = shapes.plain_type(item.annotation)
+    is_list = shapes.is_tuple(inner) and not shapes.items_of(inner)
+    base, inner_notes = shapes.plain_type(get_args(inner)[0]) if is_list else (inner, ())
+    marks = (*inner_notes, *notes)
+    kind = _kind(item, base, marks, is_list=is_list)
+    name = ".".join((*within, item.name))
+    words = get_args(base) if shapes.is_literal(base) else (True, False) if base is bool else ()
+    example = _first(marks, Example)
+    label = _first(marks, Label)
+    texts = () if example is None else texts_of(kind, example.value)
+    return Field(
+        kind=kind,
+        name=name,
+        label=label.text if label else label_of(name),
+        hint=item.doc,
+        place=item.place,
+        is_json=base not in _TEXTS and not all(isinstance(word, str) for word in words or (0,)),
+        type="date" if base is date else "datetime-local" if base is datetime else "text",
+        required=is_needed,
+        options=tuple((as_text(word), _WORDS.get(word) or label_of(word)) for word in words),
+        bounds=dict(_bounds(kind, base, marks)),
+        example=" ".join(texts) if kind != "json" else "",
+        prefixes=item.id_of.prefixes if item.id_of else (),
+        secret=_first(marks, WriteOnly),
+        values=texts_of(kind, item.default),
+    )
+
+
+def _first(marks: Iterable[Any], kind: type[T]) -> T | None:
+    return next((mark for mark in marks if isinstance(mark, kind)), None)
+
+
+def _bounds(
+    kind: str, base: Any, marks: Iterable[Any]
+) -> Iterator[tuple[str, str | int | float]]:
+    if kind == "number":
+        yield "step", 1 if base is int else "any"
+    for mark in marks:
+        attribute, member = _BOUNDS.get(type(mark), ("", ""))
+        if attribute in _BOUNDED.get(kind, ()):
+            yield attribute, getattr(mark, member)
+
+
+def _kind(item: Input, base: Any, marks: tuple[Any, ...], *, is_list: bool) -> str:
+    if item.id_of is not None:
+        return "picks" if is_list else "pick"
+    if shapes.is_literal(base):
+        return "choices" if is_list else "choice"
+    if is_list:
+        return "lines" if base in _KINDS else "json"
+    if base is bool:
+        # Of an unchecked box nothing is sent, which must mean no.
+        return "check" if item.default is False or item.place == "member" else "choice"
+    if shapes.is_mapping(base) and shapes.plain_type(get_args(base)[1])[0] is str:
+        return "pairs"
+    if item.name.endswith("Seconds"):
+        return "span"
+    length = max((mark.max_length for mark in marks if isinstance(mark, MaxLen)), default=0)
+    if base is str and length > TEXT_LENGTH and item.place == "member":
+        return "longtext"
+    return _KINDS.get(base, "json")
