@@ -21,10 +21,9 @@ from urllib.parse import quote, urlencode
 
 from attrs import frozen
 
-from svc_core.base.ids import EXAMPLE_DIGITS
 from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS
 from svc_core.operation.declaration import OPERATOR, Operation
-from svc_core.operation.inputs import inputs_of
+from svc_core.operation.inputs import Input, inputs_of
 from svc_core.wire import shapes
 
 PREFIX: Final = "/dashboard"
@@ -64,7 +63,7 @@ def tail_of(operation: Operation[Any, Any]) -> str:
     if "{+" in operation.path:
         return "/".join((group, verb, *ids)).replace("{", "{+")
     match verb, ids:
-        case "list" | "show", []:
+        case "list" | "show" | "status", []:
             return group
         case "create", []:
             return f"{group}/new"
@@ -102,6 +101,13 @@ def address_of(
     return f"{text}?{urlencode(query)}" if query else text
 
 
+def paths_of(operation: Operation[Any, Any]) -> tuple[str, ...]:
+    """The paths of its page: below every workspace, below the installation, or both."""
+    tail, is_system = tail_of(operation), operation.binding == "system"
+    below = () if is_for_operators(operation) else (f"{PREFIX}/w/{{workspaceId}}/{tail}",)
+    return (*below, *((f"{PREFIX}/operate/{tail}",) if is_system else ()))
+
+
 # -- what a page leads to ----------------------------------------------------------------------
 
 
@@ -123,35 +129,47 @@ def members_of(group: str) -> tuple[Operation[Any, Any], ...]:
 @cache
 def show_of(operation: Operation[Any, Any]) -> Operation[Any, Any] | None:
     """The operation that shows a row of this list; None where a row is all there is to see."""
-    own = ids_of(operation)
     for each in EVERY:
-        is_below = each.path == f"{operation.path}/{{{ids_of(each)[-1]}}}" if ids_of(each) else False
-        is_local = each.local and (each.group, each.verb) == (operation.group, "show")
-        if each is not operation and is_safe(each) and len(ids_of(each)) == len(own) + 1:
-            if is_local if operation.local else is_below and each.method == "GET":
+        ids = ids_of(each)
+        if is_safe(each) and len(ids) == len(ids_of(operation)) + 1:
+            if operation.local:
+                is_row = each.local and (each.group, each.verb) == (operation.group, "show")
+            else:
+                is_row = each.method == "GET" and each.path == f"{operation.path}/{{{ids[-1]}}}"
+            if is_row:
                 return each
     return None
 
 
-def steps_of(ids: Mapping[str, str], row: Mapping[str, Any]) -> Iterator[Step]:
-    """What can be done with a row: the operations that take its id.
+def row_id(item: Input, row: Mapping[str, Any], *, is_own: bool = True) -> str | None:
+    """The id of a row that an input takes: the member of that name, else an `id` of its kind.
 
-    `ids` are those that lead to the row, by the names of inputs. The row has what they lack: a
-    member of that name, or an `id` of the kind that is wanted. One that takes several rows, or can
-    do without, has this one in its form.
+    A row of another group (`is_own` false) has members that name other rows.
+    """
+    own, id_ = row.get(item.name), row.get("id")
+    if is_own and isinstance(own, str):
+        return own
+    is_kind = item.name == "id" or (item.id_of is not None and item.id_of.matches(str(id_)))
+    return id_ if isinstance(id_, str) and is_kind else None
+
+
+def steps_of(group: str, ids: Mapping[str, str], row: Mapping[str, Any]) -> Iterator[Step]:
+    """What can be done with a row of a group: the operations that take its id.
+
+    `ids` are those that lead to the row, by the names of inputs. An operation that takes several
+    rows, or can do without any, has this one in its form.
     """
     for operation in EVERY:
         names = ids_of(operation)
-        if not operation.verb:
-            continue
-        values = {**ids, **{name: str(row[name]) for name in names[-1:] if row.get(name)}}
-        if names and set(names) <= values.keys() and set(ids) <= set(names):
-            yield Step(operation, {name: values[name] for name in names})
-        elif not names and operation.local:
-            yield from _prefilled(operation, row.get("id"))
-
-
-def _prefilled(operation: Operation[Any, Any], id_: Any) -> Iterator[Step]:
-    for item in inputs_of(operation.request):
-        if item.id_of and item.is_positional and isinstance(id_, str) and item.id_of.matches(id_):
-            yield Step(operation, {}, {item.name: id_})
+        if operation.verb and names and set(ids) <= set(names):
+            values = dict(ids)
+            for item in inputs_of(operation.request):
+                if item.name == names[-1] and item.name not in ids:
+                    values[item.name] = row_id(item, row, is_own=operation.group == group) or ""
+            if set(names) == {name for name, value in values.items() if value}:
+                yield Step(operation, values)
+        elif operation.verb and operation.local and not names:
+            for item in inputs_of(operation.request):
+                id_ = row_id(item, row, is_own=False) if item.id_of and item.is_positional else None
+                if id_ is not None:
+                    yield Step(operation, {}, {item.name: id_})

@@ -36,20 +36,19 @@ def texts_of(kind: str, value: Any) -> tuple[str, ...]:
     """What stands in a control of this kind for a JSON value; nothing for null or left out."""
     if value is None or isinstance(value, Unset) or value in ((), [], {}):
         return ()
-    match kind:
-        case "pairs":
-            return tuple(f"{name}={word}" for name, word in value.items())
-        case "json":
-            return (json.dumps(value, ensure_ascii=False, indent=1),)
-        case "span":
-            unit, size = next(row for row in _UNITS if value % row[1] == 0)
-            return (f"{value // size}{unit}",)
-        case "instant":
-            return (as_text(value).removesuffix("Z")[:_LOCAL_LENGTH],)
-        case "box" | "interval" if isinstance(value, str):
-            return tuple(re.split("[,/]", value))
-    is_list = isinstance(value, list | tuple)
-    return tuple(map(as_text, value)) if is_list else (as_text(value),)
+    if kind == "check":
+        return ("true",) if value else ()
+    if kind == "pairs":
+        return tuple(f"{name}={word}" for name, word in value.items())
+    if kind == "json":
+        return (json.dumps(value, ensure_ascii=False, indent=1),)
+    texts = tuple(map(as_text, value)) if isinstance(value, list | tuple) else (as_text(value),)
+    if kind == "span":
+        unit, size = next(row for row in _UNITS if value % row[1] == 0)
+        texts = (f"{value // size}{unit}",)
+    elif kind == "instant":
+        texts = tuple(text.removesuffix("Z")[:_LOCAL_LENGTH] for text in texts)
+    return texts
 
 
 # -- out of a control --------------------------------------------------------------------------
@@ -58,10 +57,13 @@ def texts_of(kind: str, value: Any) -> tuple[str, ...]:
 def words_of(kind: str, texts: tuple[str, ...]) -> tuple[str, ...]:
     """The words in a control: the lines of one with several, else its texts; blank ones left out.
 
-    The parts of an area or an interval keep their places.
+    Chosen words may be one text with commas, as in a query. The parts of an area or an interval
+    keep their places.
     """
     if kind in {"lines", "picks", "pairs"}:
         texts = tuple(line for text in texts for line in text.splitlines())
+    elif kind == "choices":
+        texts = tuple(word for text in texts for word in text.split(","))
     words = tuple(text.strip() for text in texts)
     is_whole = kind in {"box", "interval"} and any(words)
     return words if is_whole else tuple(word for word in words if word)
@@ -76,6 +78,8 @@ def query_text(kind: str, words: tuple[str, ...]) -> str:
             return "/".join(_instant(word) or ".." for word in words)
         case "span":
             return as_text(_seconds(words[0]))
+        case "lines":
+            return ",".join(part.strip() for word in words for part in word.split(","))
     return ",".join(words)
 
 

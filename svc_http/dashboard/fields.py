@@ -16,10 +16,9 @@ from attrs import field, frozen
 from svc_core.base.boxes import Box
 from svc_core.base.instants import Interval
 from svc_core.operation.declaration import Operation, Trait
-from svc_core.operation.inputs import Input, inputs_of
+from svc_core.operation.inputs import Input, flag_name, inputs_of
 from svc_core.wire import shapes
 from svc_core.wire.constraints import (
-    Doc,
     Example,
     Ge,
     IdOf,
@@ -32,7 +31,7 @@ from svc_core.wire.constraints import (
 )
 from svc_http.dashboard.addresses import ids_of
 from svc_http.dashboard.control_texts import as_text, texts_of
-from svc_http.dashboard.labels import label_of
+from svc_http.dashboard.labels import label_of, words_of
 
 T = TypeVar("T")
 
@@ -48,6 +47,8 @@ _KINDS: Final[Mapping[Any, str]] = {
     Interval: "interval",
     str: "text",
 }
+_LISTS: Final = {"pick": "picks", "choice": "choices", "text": "lines", "number": "lines"}
+_JOINTS: Final = {"box": ",", "interval": "/"}
 _TEXTS: Final = (str, datetime, date)
 _WORDS: Final[Mapping[Any, str]] = {True: "Yes", False: "No"}
 _BOUNDS: Final[Mapping[type, tuple[str, str]]] = {
@@ -89,14 +90,16 @@ class Field:
     bounds: Mapping[str, str | int | float] = field(factory=dict)
     example: str = ""
     prefixes: tuple[str, ...] = ()
+    flag: str = ""
     secret: WriteOnly | None = None
+    is_for_operators: bool = False
     values: tuple[str, ...] = ()
     error: str = ""
 
     @property
     def value(self) -> str:
         """What stands in a control of one text."""
-        return "\n".join(self.values)
+        return _JOINTS.get(self.kind, "\n").join(self.values)
 
     @property
     def is_many(self) -> bool:
@@ -110,9 +113,9 @@ def fields_of(operation: Operation[Any, Any]) -> tuple[Field, ...]:
     address = set(ids_of(operation))
     items = [item for item in inputs_of(operation.request) if item.name not in address]
     body = next((item for item in items if item.place == "body"), None)
-    inner = None if body is None else shapes.plain_type(body.annotation)[0]
-    if body is not None and shapes.is_model(inner):
-        items = [item for item in items if item is not body] + list(inputs_of(inner))
+    inner: Any = None if body is None else shapes.plain_type(body.annotation)[0]
+    if shapes.is_model(inner):
+        items = [item for item in items if item is not body] + [*inputs_of(inner)]
     return tuple(sorted(_fields(items), key=lambda field: not field.required))
 
 
@@ -143,29 +146,37 @@ def _field(item: Input, within: tuple[str, ...], *, is_needed: bool) -> Field:
         kind=kind,
         name=name,
         label=label.text if label else label_of(name),
-        hint=item.doc,
+        hint=_hint(item.doc),
         place=item.place,
         is_json=base not in _TEXTS and not all(isinstance(word, str) for word in words or (0,)),
         type="date" if base is date else "datetime-local" if base is datetime else "text",
         required=is_needed,
-        options=tuple((as_text(word), _WORDS.get(word) or label_of(word)) for word in words),
+        options=tuple(
+            (as_text(word), _WORDS.get(word) or words_of(as_text(word))) for word in words
+        ),
         bounds=dict(_bounds(kind, base, marks)),
-        example=" ".join(texts) if kind != "json" else "",
+        example=", ".join(texts) if kind != "json" else "",
         prefixes=item.id_of.prefixes if item.id_of else (),
+        flag=flag_name(item, within),
         secret=_first(marks, WriteOnly),
+        is_for_operators=Trait.OPERATOR in item.traits,
         values=texts_of(kind, item.default),
     )
+
+
+def _hint(doc: str) -> str:
+    """The description; in a control the values of a list have no commas."""
+    text = doc.removeprefix("Comma list of ")
+    return text[:1].upper() + text[1:]
 
 
 def _first(marks: Iterable[Any], kind: type[T]) -> T | None:
     return next((mark for mark in marks if isinstance(mark, kind)), None)
 
 
-def _bounds(
-    kind: str, base: Any, marks: Iterable[Any]
-) -> Iterator[tuple[str, str | int | float]]:
+def _bounds(kind: str, base: Any, marks: Iterable[Any]) -> Iterator[tuple[str, str | int | float]]:
     if kind == "number":
-        yield "step", 1 if base is int else "any"
+        yield "step", (1 if base is int else "any")
     for mark in marks:
         attribute, member = _BOUNDS.get(type(mark), ("", ""))
         if attribute in _BOUNDED.get(kind, ()):
@@ -173,20 +184,19 @@ def _bounds(
 
 
 def _kind(item: Input, base: Any, marks: tuple[Any, ...], *, is_list: bool) -> str:
-    if item.id_of is not None:
-        return "picks" if is_list else "pick"
-    if shapes.is_literal(base):
-        return "choices" if is_list else "choice"
-    if is_list:
-        return "lines" if base in _KINDS else "json"
-    if base is bool:
-        # Of an unchecked box nothing is sent, which must mean no.
-        return "check" if item.default is False or item.place == "member" else "choice"
-    if shapes.is_mapping(base) and shapes.plain_type(get_args(base)[1])[0] is str:
-        return "pairs"
-    if item.name.endswith("Seconds"):
-        return "span"
+    kind = _KINDS.get(base, "json")
     length = max((mark.max_length for mark in marks if isinstance(mark, MaxLen)), default=0)
-    if base is str and length > TEXT_LENGTH and item.place == "member":
-        return "longtext"
-    return _KINDS.get(base, "json")
+    if item.id_of is not None:
+        kind = "pick"
+    elif shapes.is_literal(base):
+        kind = "choice"
+    elif base is bool:
+        # Of an unchecked box nothing is sent, which must mean no.
+        kind = "check" if item.default is False or item.place == "member" else "choice"
+    elif shapes.is_mapping(base) and shapes.plain_type(get_args(base)[1])[0] is str:
+        kind = "pairs"
+    elif item.name.endswith("Seconds"):
+        kind = "span"
+    elif kind == "text" and length > TEXT_LENGTH and item.place == "member" and item.name != "url":
+        kind = "longtext"
+    return _LISTS.get(kind, "json") if is_list else kind

@@ -1,0 +1,81 @@
+"""Makes the sections of a resource from the shapes of its members.
+
+Members with a line of text stand beside their labels, in the order of the model. A list of objects
+becomes a table, an object a section of its own, a long text a paragraph; what is nested deeper is
+shown as JSON.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from attrs import frozen
+
+from svc_http.dashboard.cells import AddressOf, cell_of
+from svc_http.dashboard.labels import label_of
+from svc_http.dashboard.tables import Row, Table, TableRow, cells_of, columns_of
+
+DEPTH_MAX: Final = 2
+ROWS_MAX: Final = 100
+COLUMNS_MAX: Final = 6
+_TITLES: Final = ("title", "name", "question", "label", "headline", "cveId", "handle", "id")
+
+
+@frozen
+class Section:
+    """A part of a page: its heading, and pairs of a label and a cell, a table, a text or JSON."""
+
+    label: str
+    kind: str
+    content: Any
+    more: int = 0
+
+
+def title_of(row: Row, default: str) -> str:
+    """What a resource is called."""
+    names = (row[name] for name in _TITLES if isinstance(row.get(name), str))
+    return str(next(names, default))
+
+
+def sections_of(
+    row: Row, address_of: AddressOf, label: str = "", depth: int = 0
+) -> Iterator[Section]:
+    """The sections of a resource, what has a line each first."""
+    nested = {name: value for name, value in row.items() if _is_nested(value)}
+    lines = [
+        (label_of(name), cell_of(value, name, address_of))
+        for name, value in row.items()
+        if name not in nested
+    ]
+    pairs = [pair for pair in lines if pair[1].kind != "long"]
+    if pairs:
+        yield Section(label, "members", pairs)
+    yield from (Section(name, "text", cell.value) for name, cell in lines if cell.kind == "long")
+    for name, value in nested.items():
+        heading = f"{label} · {label_of(name)}" if label else label_of(name)
+        if isinstance(value, list):
+            yield _table(heading, value, address_of)
+        elif depth < DEPTH_MAX and "coordinates" not in value:
+            yield from sections_of(value, address_of, heading, depth + 1)
+        else:
+            yield Section(heading, "json", json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def _is_nested(value: Any) -> bool:
+    """Whether a value needs more than a line; designators do not."""
+    if isinstance(value, list):
+        return any(isinstance(item, Mapping) and "scheme" not in item for item in value)
+    return isinstance(value, Mapping) and bool(value)
+
+
+def _table(label: str, rows: list[Any], address_of: AddressOf) -> Section:
+    """A list of objects as a table, or as JSON where they have no members for columns."""
+    shown = [row for row in rows[:ROWS_MAX] if isinstance(row, Mapping)]
+    names = dict.fromkeys(name for row in shown for name, value in row.items() if value is not None)
+    paths = [name for name in names if not any(_is_nested(row.get(name)) for row in shown)]
+    paths = paths[:COLUMNS_MAX]
+    if not paths:
+        return Section(label, "json", json.dumps(rows[:ROWS_MAX], ensure_ascii=False, indent=1))
+    cells = (TableRow(cells_of(row, paths, address_of)) for row in shown)
+    table = Table(columns_of(paths, shown), tuple(cells))
+    return Section(label, "table", table, len(rows) - len(shown))
