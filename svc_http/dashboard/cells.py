@@ -11,7 +11,7 @@ from typing import Any, Final
 from attrs import frozen
 
 from svc_core.base import instants
-from svc_http.dashboard.labels import label_of, words_of
+from svc_http.dashboard.captions import caption_of, word_caption
 
 CHIPS_MAX: Final = 6
 TEXT_LENGTH: Final = 160
@@ -30,7 +30,7 @@ AddressOf = Callable[[str, str], str]
 
 
 @frozen
-class Cell:
+class ValueCell:
     """A value and how it is shown; one with an `href` is a link."""
 
     kind: str
@@ -38,33 +38,33 @@ class Cell:
     href: str = ""
 
 
-def cell_of(value: Any, name: str, address_of: AddressOf) -> Cell:
+def value_cell(value: Any, name: str, address_of: AddressOf) -> ValueCell:
     """How a value is shown where there is room for a line: in a table, or beside a label."""
     if name == "severity" and (value is None or isinstance(value, str)):
-        return Cell("severity", value)
+        return ValueCell("severity", value)
     if value is None or value in ([], {}):
-        return Cell("unknown" if value is None else "none")
+        return ValueCell("unknown" if value is None else "none")
     if isinstance(value, list):
         texts = tuple(map(short_text, value))
-        return Cell("chips", (texts[:CHIPS_MAX], len(texts[CHIPS_MAX:])))
+        return ValueCell("chips", (texts[:CHIPS_MAX], len(texts[CHIPS_MAX:])))
     if isinstance(value, bool | int | float):
         kind = "share" if name == "confidence" else "number"
-        return Cell("flag" if isinstance(value, bool) else kind, value)
+        return ValueCell("flag" if isinstance(value, bool) else kind, value)
     return _text_cell(short_text(value), name, address_of)
 
 
-def _text_cell(text: str, name: str, address_of: AddressOf) -> Cell:
+def _text_cell(text: str, name: str, address_of: AddressOf) -> ValueCell:
     if _LINK.match(text):
-        return Cell("link", text, text)
+        return ValueCell("link", text, text)
     try:
-        return Cell("instant", instants.parse(text))
+        return ValueCell("instant", instants.parse(text))
     except instants.InstantError:
         pass
     if _WORDED.search(name):
-        return Cell("word", words_of(text))
+        return ValueCell("word", word_caption(text))
     href = address_of(name, text)
     kind = "long" if len(text) > TEXT_LENGTH or "\n" in text else "text"
-    return Cell("id" if href else kind, text, href)
+    return ValueCell("id" if href else kind, text, href)
 
 
 def short_text(value: Any) -> str:
@@ -77,6 +77,6 @@ def short_text(value: Any) -> str:
         if isinstance(value.get(name), str):
             return str(value[name])
     parts = (
-        f"{label_of(name)} {short_text(item)}" for name, item in value.items() if item is not None
+        f"{caption_of(name)} {short_text(item)}" for name, item in value.items() if item is not None
     )
     return ", ".join(parts)

@@ -32,7 +32,7 @@ def as_text(value: Any) -> str:
 # -- into a control ----------------------------------------------------------------------------
 
 
-def texts_of(kind: str, value: Any) -> tuple[str, ...]:
+def value_texts(kind: str, value: Any) -> tuple[str, ...]:
     """What stands in a control of this kind for a JSON value; nothing for null or left out."""
     if value is None or isinstance(value, Unset) or value in ((), [], {}):
         return ()
@@ -54,7 +54,7 @@ def texts_of(kind: str, value: Any) -> tuple[str, ...]:
 # -- out of a control --------------------------------------------------------------------------
 
 
-def words_of(kind: str, texts: tuple[str, ...]) -> tuple[str, ...]:
+def control_words(kind: str, texts: tuple[str, ...]) -> tuple[str, ...]:
     """The words in a control: the lines of one with several, else its texts; blank ones left out.
 
     Chosen words may be one text with commas, as in a query. The parts of an area or an interval

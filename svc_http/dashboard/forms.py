@@ -18,12 +18,12 @@ from svc_core.operation.declaration import Operation
 from svc_core.wire import InputFault, Json
 from svc_http.dashboard.control_texts import (
     ControlError,
+    control_words,
     json_value,
     query_text,
-    texts_of,
-    words_of,
+    value_texts,
 )
-from svc_http.dashboard.fields import Field
+from svc_http.dashboard.form_fields import Field
 
 Values = Mapping[str, tuple[str, ...]]
 """The values of each name, in the order sent."""
@@ -65,8 +65,8 @@ def request_of(
     former = _former(values) if is_patch else {each.name: each.values for each in fields}
     faults = []
     for each in fields:
-        words = words_of(each.kind, values.get(each.name, ()))
-        is_same = words == words_of(each.kind, former.get(each.name, ()))
+        words = control_words(each.kind, values.get(each.name, ()))
+        is_same = words == control_words(each.kind, former.get(each.name, ()))
         if each.place == "query" and words:
             request.query[each.name] = query_text(each.kind, words)
         elif (
@@ -110,7 +110,8 @@ def _former(values: Values) -> Mapping[str, tuple[str, ...]]:
 def with_values(fields: Sequence[Field], values: Values) -> tuple[Field, ...]:
     """The fields with what was typed; one of which nothing came is blank."""
     return tuple(
-        attrs.evolve(each, values=words_of(each.kind, values.get(each.name, ()))) for each in fields
+        attrs.evolve(each, values=control_words(each.kind, values.get(each.name, ())))
+        for each in fields
     )
 
 
@@ -121,7 +122,7 @@ def with_row(fields: Sequence[Field], row: Mapping[str, Any]) -> tuple[Field, ..
         value: Any = row
         for part in each.name.split("."):
             value = value.get(part) if isinstance(value, Mapping) else None
-        filled.append(attrs.evolve(each, values=texts_of(each.kind, value)))
+        filled.append(attrs.evolve(each, values=value_texts(each.kind, value)))
     return tuple(filled)
 
 

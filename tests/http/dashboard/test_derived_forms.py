@@ -7,19 +7,19 @@ from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import Trait
 from svc_core.operation.inputs import inputs_of
 from svc_core.wire import shapes
-from svc_http.dashboard.addresses import (
+from svc_http.dashboard.control_texts import control_words, json_value, query_text, value_texts
+from svc_http.dashboard.form_fields import fields_of
+from svc_http.dashboard.forms import request_of, with_faults, with_row, with_values
+from svc_http.dashboard.page_addresses import (
     BY_ID,
     EVERY,
-    address_of,
-    ids_of,
+    page_address,
+    page_ids,
     paths_of,
     show_of,
     steps_of,
     tail_of,
 )
-from svc_http.dashboard.control_texts import json_value, query_text, texts_of, words_of
-from svc_http.dashboard.fields import fields_of
-from svc_http.dashboard.forms import request_of, with_faults, with_row, with_values
 
 WORKSPACE = "wsp_" + "a" * 24
 WORDS = """
@@ -54,8 +54,8 @@ def test_no_two_operations_share_an_address() -> None:
 
 @each_operation
 def test_an_address_is_of_the_words_of_the_command_line(operation) -> None:
-    ids = {name: f"{name}/1" for name in ids_of(operation)}
-    address = address_of(operation, WORKSPACE, ids, limit="5")
+    ids = {name: f"{name}/1" for name in page_ids(operation)}
+    address = page_address(operation, WORKSPACE, ids, limit="5")
 
     own, _, query = address.partition("?")
     assert query == "limit=5"
@@ -126,7 +126,7 @@ def test_every_input_is_a_field(operation) -> None:
     missing = {
         name
         for name, item in inputs_within(inputs_of(operation.request))
-        if not {name} & {*fields, *ids_of(operation), "cursor"}
+        if not {name} & {*fields, *page_ids(operation), "cursor"}
         and item.place != "header"
         and Trait.LIVE not in item.traits
     }
@@ -147,7 +147,9 @@ def test_the_example_of_a_field_comes_back_as_it_was(operation) -> None:
     for _, item in inputs_within(inputs_of(operation.request)):
         for field in fields_of(operation):
             if field.name.endswith(item.name) and item.place == "query" and field.example:
-                assert item.read(query_text(field.kind, words_of(field.kind, (field.example,))))
+                assert item.read(
+                    query_text(field.kind, control_words(field.kind, (field.example,)))
+                )
 
 
 VALUES = [
@@ -170,11 +172,11 @@ VALUES = [
 
 @pytest.mark.parametrize(("kind", "is_json", "value"), VALUES)
 def test_a_value_stands_in_its_control_and_comes_back(kind, is_json, value) -> None:
-    texts = texts_of(kind, value)
+    texts = value_texts(kind, value)
     # A browser sends one text for a control of several lines.
     sent = texts if kind == "choices" else ("\r\n".join(texts).replace("\r\n", "\n"),)
 
-    assert json_value(kind, words_of(kind, sent), is_json=is_json) == value
+    assert json_value(kind, control_words(kind, sent), is_json=is_json) == value
 
 
 @pytest.mark.parametrize(
@@ -196,7 +198,7 @@ def test_a_value_stands_in_its_control_and_comes_back(kind, is_json, value) -> N
     ],
 )
 def test_a_control_makes_a_parameter(kind, texts, text) -> None:
-    assert query_text(kind, words_of(kind, texts)) == text
+    assert query_text(kind, control_words(kind, texts)) == text
 
 
 # -- forms -------------------------------------------------------------------------------------

@@ -15,9 +15,9 @@ from svc_core.base.compact import compact_text
 from svc_core.operation.declaration import JSON, NDJSON, Operation
 from svc_core.operation.parsing import MERGE_PATCH
 from svc_http.dashboard.cells import short_text
-from svc_http.dashboard.fields import Field
+from svc_http.dashboard.form_fields import Field
 from svc_http.dashboard.forms import Request
-from svc_http.dashboard.tables import ABSENT, Row, member
+from svc_http.dashboard.row_tables import ABSENT, Row, member_at
 
 ROWS_MAX: Final = 5_000
 """Rows of one export: some seconds of reading, and what a spreadsheet opens at once."""
@@ -30,7 +30,7 @@ def csv_bytes(rows: Sequence[Row], paths: Sequence[str]) -> bytes:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow(paths)
-    writer.writerows([_cell(member(row, path)) for path in paths] for row in rows)
+    writer.writerows([_cell(member_at(row, path)) for path in paths] for row in rows)
     return text.getvalue().encode()
 
 

@@ -39,7 +39,7 @@ def is_safe(operation: Operation[Any, Any]) -> bool:
 
 
 @cache  # Bounded: one entry for each operation of the catalogue, as below.
-def ids_of(operation: Operation[Any, Any]) -> tuple[str, ...]:
+def page_ids(operation: Operation[Any, Any]) -> tuple[str, ...]:
     """The names of the inputs that stand in the address of its page."""
     items = inputs_of(operation.request)
     if not operation.local:
@@ -59,7 +59,7 @@ def ids_of(operation: Operation[Any, Any]) -> tuple[str, ...]:
 def tail_of(operation: Operation[Any, Any]) -> str:
     """The address below that of a workspace or of the installation, with its ids in braces."""
     verb = operation.verb or re.sub("(?=[A-Z])", "-", operation.id).lower()
-    group, ids = operation.group, [f"{{{name}}}" for name in ids_of(operation)]
+    group, ids = operation.group, [f"{{{name}}}" for name in page_ids(operation)]
     if "{+" in operation.path:
         return "/".join((group, verb, *ids)).replace("{", "{+")
     match verb, ids:
@@ -86,7 +86,7 @@ def base_of(operation: Operation[Any, Any], workspace_id: str | None) -> str:
     return f"{PREFIX}/w/{workspace_id}"
 
 
-def address_of(
+def page_address(
     operation: Operation[Any, Any],
     workspace_id: str | None,
     ids: Mapping[str, str],
@@ -112,7 +112,7 @@ def paths_of(operation: Operation[Any, Any]) -> tuple[str, ...]:
 
 
 @frozen
-class Step:
+class PageStep:
     """An operation that a page leads to, with the ids and the query of its address."""
 
     operation: Operation[Any, Any]
@@ -123,15 +123,15 @@ class Step:
 @cache
 def members_of(group: str) -> tuple[Operation[Any, Any], ...]:
     """The operations of a group that need no row: what its pages lead to."""
-    return tuple(each for each in EVERY if each.group == group and each.verb and not ids_of(each))
+    return tuple(each for each in EVERY if each.group == group and each.verb and not page_ids(each))
 
 
 @cache
 def show_of(operation: Operation[Any, Any]) -> Operation[Any, Any] | None:
     """The operation that shows a row of this list; None where a row is all there is to see."""
     for each in EVERY:
-        ids = ids_of(each)
-        if is_safe(each) and len(ids) == len(ids_of(operation)) + 1:
+        ids = page_ids(each)
+        if is_safe(each) and len(ids) == len(page_ids(operation)) + 1:
             if operation.local:
                 is_row = each.local and (each.group, each.verb) == (operation.group, "show")
             else:
@@ -141,7 +141,7 @@ def show_of(operation: Operation[Any, Any]) -> Operation[Any, Any] | None:
     return None
 
 
-def row_id(item: Input, row: Mapping[str, Any], *, is_own: bool = True) -> str | None:
+def row_id_for(item: Input, row: Mapping[str, Any], *, is_own: bool = True) -> str | None:
     """The id of a row that an input takes: the member of that name, else an `id` of its kind.
 
     A row of another group (`is_own` false) has members that name other rows.
@@ -153,23 +153,27 @@ def row_id(item: Input, row: Mapping[str, Any], *, is_own: bool = True) -> str |
     return id_ if isinstance(id_, str) and is_kind else None
 
 
-def steps_of(group: str, ids: Mapping[str, str], row: Mapping[str, Any]) -> Iterator[Step]:
+def steps_of(group: str, ids: Mapping[str, str], row: Mapping[str, Any]) -> Iterator[PageStep]:
     """What can be done with a row of a group: the operations that take its id.
 
     `ids` are those that lead to the row, by the names of inputs. An operation that takes several
     rows, or can do without any, has this one in its form.
     """
     for operation in EVERY:
-        names = ids_of(operation)
+        names = page_ids(operation)
         if operation.verb and names and set(ids) <= set(names):
             values = dict(ids)
             for item in inputs_of(operation.request):
                 if item.name == names[-1] and item.name not in ids:
-                    values[item.name] = row_id(item, row, is_own=operation.group == group) or ""
+                    values[item.name] = row_id_for(item, row, is_own=operation.group == group) or ""
             if set(names) == {name for name, value in values.items() if value}:
-                yield Step(operation, values)
+                yield PageStep(operation, values)
         elif operation.verb and operation.local and not names:
             for item in inputs_of(operation.request):
-                id_ = row_id(item, row, is_own=False) if item.id_of and item.is_positional else None
+                id_ = (
+                    row_id_for(item, row, is_own=False)
+                    if item.id_of and item.is_positional
+                    else None
+                )
                 if id_ is not None:
-                    yield Step(operation, {}, {item.name: id_})
+                    yield PageStep(operation, {}, {item.name: id_})

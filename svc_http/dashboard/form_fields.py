@@ -29,9 +29,9 @@ from svc_core.wire.constraints import (
     Pattern,
     WriteOnly,
 )
-from svc_http.dashboard.addresses import ids_of
-from svc_http.dashboard.control_texts import as_text, texts_of
-from svc_http.dashboard.labels import label_of, words_of
+from svc_http.dashboard.captions import caption_of, word_caption
+from svc_http.dashboard.control_texts import as_text, value_texts
+from svc_http.dashboard.page_addresses import page_ids
 
 T = TypeVar("T")
 
@@ -110,7 +110,7 @@ class Field:
 @cache  # Bounded: one entry for each operation of the catalogue.
 def fields_of(operation: Operation[Any, Any]) -> tuple[Field, ...]:
     """The fields of an operation in the order of its inputs, those that must be filled in first."""
-    address = set(ids_of(operation))
+    address = set(page_ids(operation))
     items = [item for item in inputs_of(operation.request) if item.name not in address]
     body = next((item for item in items if item.place == "body"), None)
     inner: Any = None if body is None else shapes.plain_type(body.annotation)[0]
@@ -141,18 +141,18 @@ def _field(item: Input, within: tuple[str, ...], *, is_needed: bool) -> Field:
     words = get_args(base) if shapes.is_literal(base) else (True, False) if base is bool else ()
     example = _first(marks, Example)
     label = _first(marks, Label)
-    texts = () if example is None else texts_of(kind, example.value)
+    texts = () if example is None else value_texts(kind, example.value)
     return Field(
         kind=kind,
         name=name,
-        label=label.text if label else label_of(name),
+        label=label.text if label else caption_of(name),
         hint=_hint(item.doc),
         place=item.place,
         is_json=base not in _TEXTS and not all(isinstance(word, str) for word in words or (0,)),
         type="date" if base is date else "datetime-local" if base is datetime else "text",
         required=is_needed,
         options=tuple(
-            (as_text(word), _WORDS.get(word) or words_of(as_text(word))) for word in words
+            (as_text(word), _WORDS.get(word) or word_caption(as_text(word))) for word in words
         ),
         bounds=dict(_bounds(kind, base, marks)),
         example=", ".join(texts) if kind != "json" else "",
@@ -160,7 +160,7 @@ def _field(item: Input, within: tuple[str, ...], *, is_needed: bool) -> Field:
         flag=flag_name(item, within),
         secret=_first(marks, WriteOnly),
         is_for_operators=Trait.OPERATOR in item.traits,
-        values=texts_of(kind, item.default),
+        values=value_texts(kind, item.default),
     )
 
 

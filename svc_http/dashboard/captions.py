@@ -21,7 +21,7 @@ _PARTS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[._\-\s]+")
 
 
 @cache  # Bounded: names of the models and operations, and words of their literals.
-def label_of(name: str) -> str:
+def caption_of(name: str) -> str:
     """The words of a name of the wire, the first with a capital: `baseScore` is "Base score"."""
     parts = [part.lower() for part in _PARTS.split(name.removesuffix("ISO")) if part]
     text = " ".join(_WORDS.get(part, part) for part in parts)
@@ -31,6 +31,6 @@ def label_of(name: str) -> str:
 _WORD: Final = re.compile("[a-z]+(?:[A-Z-][A-Za-z]*)*", re.ASCII)
 
 
-def words_of(value: str) -> str:
+def word_caption(value: str) -> str:
     """A value of a short list in words; one that is written otherwise (`dev.svc.x`) as it is."""
-    return label_of(value) if _WORD.fullmatch(value) else value
+    return caption_of(value) if _WORD.fullmatch(value) else value
