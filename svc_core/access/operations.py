@@ -36,7 +36,14 @@ from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page, Single
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context, scan_values
-from svc_core.operation.declaration import MANAGERS, OPERATOR, Confidential, Operation, local
+from svc_core.operation.declaration import (
+    MANAGERS,
+    OPERATOR,
+    Confidential,
+    Operation,
+    Trait,
+    local,
+)
 from svc_core.operation.merge_patch import sent_members
 from svc_core.operation.ports import Collection, T, Transaction
 from svc_core.wire.constraints import Arg, Doc, IdOf
@@ -197,13 +204,13 @@ async def list_keys(ctx: Context, account: str | None = None) -> tuple[ApiKey, .
 
 
 async def show_key(ctx: Context, key_id: str) -> ApiKey:
-    """One key.
+    """One key; for a person one of the workspace that they work in.
 
     Raises:
         Problem: NOT_FOUND.
     """
     key = await ctx.find(KEYS, key_id)
-    if key is None:
+    if key is None or ctx.actor.workspace_id not in (None, key.workspace_id):
         raise Problem(problem.NOT_FOUND, f"There is no key {key_id}; see: svc keys list")
     return key
 
@@ -321,9 +328,13 @@ def _check_email(email: str) -> None:
 async def find_workspace(ctx: Context, name: str | None) -> Workspace:
     """The workspace with this id or name; without one, the only one there is.
 
+    For a person who works in a workspace it is that one.
+
     Raises:
         Problem: NOT_FOUND, or VALIDATION_FAILED when there are several to choose from.
     """
+    if ctx.actor.workspace_id is not None:
+        return await ctx.value(WORKSPACES, ctx.actor.workspace_id)
     filters = None if name is None else {"name": (name,)}
     matches = await scan_values(ctx, WORKSPACES, where=filters, limit=CHOICES_MAX)
     by_id = await ctx.find_many(WORKSPACES, () if name is None else (name,))
@@ -438,13 +449,13 @@ class NoFilters:
 class CreateKey(KeyMembers):
     """A new key."""
 
-    workspace: str | None = None
+    workspace: Annotated[str | None, Trait.OPERATOR] = None
     """Id or name; needed only if there are several. An empty store gets one."""
-    plan: str | None = None
+    plan: Annotated[str | None, Trait.OPERATOR] = None
     """Its plan; a workspace on that plan is created if needed."""
-    personal: bool = False
+    personal: Annotated[bool, Trait.OPERATOR] = False
     """A user's own key, bound to no workspace."""
-    user: str | None = None
+    user: Annotated[str | None, Trait.OPERATOR] = None
     """Whose key it is, usr_... Default: the workspace's owner."""
 
 
@@ -452,7 +463,7 @@ class CreateKey(KeyMembers):
 class ListKeys:
     """The keys of one workspace or person, or of all."""
 
-    workspace: str | None = None
+    workspace: Annotated[str | None, Trait.OPERATOR] = None
     """Only this one's keys; id or name, or usr_..."""
 
 
@@ -561,7 +572,7 @@ async def _set_plan(ctx: Context, request: SetPlan) -> Single[PlacedWorkspace]:
 
 
 async def _create_key(ctx: Context, request: CreateKey) -> Single[CreatedKey]:
-    home, user = None, request.user
+    home, user = None, request.user or ctx.actor.user_id
     if request.personal:
         user = await _person(ctx, request)
     else:
@@ -611,13 +622,14 @@ def _secret_answer(issue: IssuedKey) -> Single[CreatedKey]:
 
 
 async def _list_keys(ctx: Context, request: ListKeys) -> Page[KeyRow]:
-    account = request.workspace
+    account = request.workspace or ctx.actor.workspace_id
     if account is not None and not account.startswith("usr_"):
         account = (await find_workspace(ctx, account)).id
-    plans: dict[str, str] = {account.id: account.plan for account in await list_workspaces(ctx)}
-    plans |= {account.id: account.plan for account in await list_users(ctx)}
     keys = await list_keys(ctx, account)
-    return _page([_row(ctx, key, plans.get(key.tenant)) for key in keys])
+    tenants = [key.tenant for key in keys]
+    accounts: dict[str, Any] = await ctx.find_many(WORKSPACES, tenants)
+    accounts |= await ctx.find_many(USERS, tenants)
+    return _page([_row(ctx, key, getattr(accounts.get(key.tenant), "plan", None)) for key in keys])
 
 
 def _row(ctx: Context, key: ApiKey, plan: str | None) -> KeyRow:
@@ -660,6 +672,10 @@ def _local(*arguments: Any, **members: Any) -> Operation[Any, Any]:
     return local(*arguments, **{"binding": "system", **members})
 
 
+def _for_managers(*arguments: Any, **members: Any) -> Operation[Any, Any]:
+    return _local(*arguments, roles=MANAGERS, guarded=members.get("method") != "GET", **members)
+
+
 _BINDING_NOTE = "It is bound to its workspace for life. Its secret cannot be shown again."
 _GRANDFATHER_NOTE = (
     "For keys that were made before the setting `lite_keys_before`, and as many of a workspace as "
@@ -698,37 +714,34 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         _set_plan,
         description="It takes effect at the next request of each of its keys.",
     ),
-    _local(
+    _for_managers(
         "keys create",
         "Create a key and print its secret",
         _create_key,
         description=_BINDING_NOTE,
-        guarded=True,
         confidential=Confidential(),
     ),
-    _local(
+    _for_managers(
         "keys list",
         "List the keys, newest first, without their secrets",
         _list_keys,
         method="GET",
         columns=("id", "name", "status", "plan", "prefix", "expiresAt", "workspaceId"),
     ),
-    _local(
+    _for_managers(
         "keys show", "Show a key without its secret", _on_key(show_key), id_="getKey", method="GET"
     ),
-    _local(
+    _for_managers(
         "keys revoke",
         "Revoke a key at once; its record stays. Safe to repeat",
         _on_key(revoke_key),
         id_="revokeKey",
-        guarded=True,
     ),
-    _local(
+    _for_managers(
         "keys update",
         "Change a key's name, addresses, origins or rates; its secret stays",
         _update_key,
         method="PATCH",
-        guarded=True,
     ),
     _local(
         "keys grandfather",
@@ -737,13 +750,12 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         id_="grandfatherKey",
         description=_GRANDFATHER_NOTE,
     ),
-    _local(
+    _for_managers(
         "keys regenerate",
         "Give a key a new secret and print it",
         _regenerate_key,
         description="The old secret stops working at once.",
-        guarded=True,
         confidential=Confidential(),
     ),
-    _local("keys delete", "Delete a key and its record for good", _delete_key, guarded=True),
+    _for_managers("keys delete", "Delete a key and its record for good", _delete_key),
 )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from svc_core.access import lockouts
+from svc_core.access import lockouts, workspace_members
 from svc_core.access import operations as accounts
 from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES
 from svc_core.agent import credits
@@ -104,6 +104,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *accounts.LOCAL_OPERATIONS,
+    *workspace_members.LOCAL_OPERATIONS,
     *lockouts.LOCAL_OPERATIONS,
     *credits.LOCAL_OPERATIONS,
     *conversations.LOCAL_OPERATIONS,

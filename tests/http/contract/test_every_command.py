@@ -168,6 +168,8 @@ class Desk:
             **dict.fromkeys(("workspace", "workspaceId"), lambda: self.world.tenants["pro"]),
             "credits": lambda: 1,
             "plan": lambda: "pro",
+            "role": lambda: "admin",
+            "userId": self._member,
             "keyId": self._key,
             "id": lambda: PAYMENT.id,
             "locations": lambda: [self._feed()],
@@ -207,6 +209,11 @@ class Desk:
         """A key of a person of its own: a workspace has only so many."""
         name = f"key {next(_numbers)}"
         return self.run("keys", "create", "--name", name, "--personal").json["id"]
+
+    def _member(self):
+        """A new member of the workspace that commands name."""
+        line = ("users", "create", "--name", f"user {next(_numbers)}", "--workspace")
+        return self.run(*line, self.world.tenants["pro"]).json["id"]
 
     def _entity(self):
         """A person whom nobody told of before."""

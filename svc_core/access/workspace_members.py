@@ -1,0 +1,273 @@
+"""Members of a workspace and their roles, and the workspace itself (Dashboard: Members).
+
+Every use case runs in a transaction of the system.
+
+Rule 1: owners and admins look after members, admins only those below an owner; what an act goes by
+        is the role that whoever acts has in that transaction.
+Rule 2: a workspace has an owner: the last one can neither be removed nor become less.
+Rule 3: a role counts from the next request on, and without one the workspace is out of sight.
+"""
+
+from datetime import datetime
+from typing import Annotated, Any, get_args
+
+import attrs
+from attrs import frozen
+
+from svc_core import wire
+from svc_core.access import creation
+from svc_core.access.creation import Role
+from svc_core.access.model import MEMBERS, USERS, WORKSPACES, Membership
+from svc_core.access.operations import Name, PlacedWorkspace, UserId, find_workspace, list_keys
+from svc_core.base.views import reshape
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.contract.result import Page, Single
+from svc_core.operation.context import Context, scan_values
+from svc_core.operation.declaration import EVERYBODY, MANAGERS, Operation, Trait, local
+from svc_core.wire.constraints import Arg
+
+MEMBERS_MAX = 1_000
+"""People of one workspace: more than a desk has, and one page of a list."""
+_RANKS = get_args(Role)
+
+
+# -- rules -------------------------------------------------------------------------------------
+
+
+def check_change(
+    acting: Role | None, before: Role | None, after: Role | None, *, has_other_owner: bool
+) -> None:
+    """Check that whoever has the role `acting` may turn the role `before` of a person into `after`.
+
+    None is no role: before an invitation, and after a removal.
+
+    Raises:
+        Problem: FORBIDDEN, or RESOURCE_CONFLICT for the last owner.
+    """
+    if acting not in ("owner", "admin"):
+        raise Problem(problem.FORBIDDEN, "Members are looked after by owners and admins.")
+    if acting == "admin" and "owner" in (before, after):
+        raise Problem(problem.FORBIDDEN, "Owners are made and changed by owners; ask one of them.")
+    if before == "owner" != after and not has_other_owner:
+        detail = "This is the last owner of the workspace."
+        step = "Make somebody else an owner first."
+        raise Problem(problem.RESOURCE_CONFLICT, detail, resolution=step)
+
+
+# -- requests and rows -------------------------------------------------------------------------
+
+
+@frozen(kw_only=True)
+class OfWorkspace:
+    """A workspace: for a person the one that they work in."""
+
+    workspace: Annotated[str | None, Trait.OPERATOR] = None
+    """Id or name; needed only if there are several."""
+
+
+@frozen(kw_only=True)
+class OfMember(OfWorkspace):
+    """A member of a workspace."""
+
+    user_id: Annotated[UserId, Arg(positional=True)]
+
+
+@frozen(kw_only=True)
+class SetMemberRole(OfMember):
+    """A member, and the role that they are to have."""
+
+    role: Annotated[Role, Arg(positional=True)]
+    """What they are there: members read, admins write and manage, owners also admit owners."""
+
+
+@frozen(kw_only=True)
+class RenameWorkspace(OfWorkspace):
+    """A workspace and its new name."""
+
+    name: Annotated[Name, Arg(positional=True)]
+
+
+@frozen
+class WorkspaceMember:
+    """A person of a workspace; `id` is that of the user."""
+
+    id: str
+    name: str
+    role: Role
+    created_at: datetime
+
+
+@frozen
+class KeyLeft:
+    """A key that goes on in the name of somebody who has left."""
+
+    id: str
+    name: str
+
+
+@frozen
+class RemovedMember:
+    """Who has left, and the keys in their name, which go on until they are revoked."""
+
+    id: str
+    name: str
+    keys: tuple[KeyLeft, ...]
+    deleted: bool = True
+
+
+@frozen(kw_only=True)
+class WorkspaceShown(PlacedWorkspace):
+    """A workspace with the numbers of its members and keys."""
+
+    members: int
+    keys: int
+    created_at: datetime
+
+
+# -- use cases ---------------------------------------------------------------------------------
+
+
+async def list_members(ctx: Context, request: OfWorkspace) -> Page[WorkspaceMember]:
+    """The people of a workspace: owners, then admins, then members, each by name."""
+    home = await find_workspace(ctx, request.workspace)
+    memberships = await _memberships(ctx, home.id)
+    users = await ctx.find_many(USERS, memberships)
+    rows = [
+        reshape(WorkspaceMember, membership, id=id_, name=users[id_].name)
+        for id_, membership in memberships.items()
+        if id_ in users
+    ]
+    rows.sort(key=lambda row: (_RANKS.index(row.role), row.name.casefold(), row.id))
+    return Page(tuple(map(wire.to_bytes, rows)))
+
+
+async def set_member_role(ctx: Context, request: SetMemberRole) -> Single[WorkspaceMember]:
+    """Give a member another role; it counts from their next request on.
+
+    Raises:
+        Problem: NOT_FOUND, FORBIDDEN or RESOURCE_CONFLICT, as `check_change`.
+    """
+    membership = await _changed(ctx, request, request.role)
+    after = attrs.evolve(membership, role=request.role)
+    if after != membership:
+        await ctx.save(MEMBERS, after.id, after)
+    user = await ctx.value(USERS, request.user_id)
+    return Single(wire.to_bytes(reshape(WorkspaceMember, after, id=user.id, name=user.name)))
+
+
+async def remove_member(ctx: Context, request: OfMember) -> Single[RemovedMember]:
+    """Remove a member, who sees nothing of the workspace from their next request on.
+
+    Their keys are named, as these go on until somebody revokes them.
+
+    Raises:
+        Problem: NOT_FOUND, FORBIDDEN or RESOURCE_CONFLICT, as `check_change`.
+    """
+    membership = await _changed(ctx, request, None)
+    await ctx.remove(MEMBERS, membership.id)
+    user = await ctx.value(USERS, request.user_id)
+    keys = await list_keys(ctx, membership.workspace_id)
+    rows = tuple(reshape(KeyLeft, key) for key in keys if key.user_id == user.id)
+    return Single(wire.to_bytes(reshape(RemovedMember, user, keys=rows)))
+
+
+async def _changed(ctx: Context, request: OfMember, role: Role | None) -> Membership:
+    """The membership that may be changed so by whoever asks for it."""
+    home = await find_workspace(ctx, request.workspace)
+    memberships = await _memberships(ctx, home.id)
+    if request.user_id not in memberships:
+        detail = f"There is no member {request.user_id}; see: svc members list"
+        raise Problem(problem.NOT_FOUND, detail)
+    acting = acting_role(ctx, memberships)
+    before = memberships.pop(request.user_id)
+    others = {membership.role for membership in memberships.values()}
+    check_change(acting, before.role, role, has_other_owner="owner" in others)
+    return before
+
+
+def acting_role(ctx: Context, memberships: dict[str, Membership]) -> Role | None:
+    """The role of whoever acts, now; the operator who works for no one workspace is as an owner."""
+    if ctx.actor.workspace_id is None:
+        return "owner"
+    membership = memberships.get(ctx.actor.user_id or "")
+    return None if membership is None else membership.role
+
+
+async def _memberships(ctx: Context, workspace_id: str) -> dict[str, Membership]:
+    """The memberships of a workspace by the ids of people."""
+    where = {"workspace_id": (workspace_id,)}
+    rows = await scan_values(ctx, MEMBERS, where=where, limit=MEMBERS_MAX)
+    return {row.user_id: row for row in rows}
+
+
+async def show_workspace(ctx: Context, request: OfWorkspace) -> Single[WorkspaceShown]:
+    """A workspace: its name, its plan, and how many people and keys it has."""
+    home = await find_workspace(ctx, request.workspace)
+    sizes = {
+        "members": len(await _memberships(ctx, home.id)),
+        "keys": len(await list_keys(ctx, home.id)),
+    }
+    return Single(wire.to_bytes(reshape(WorkspaceShown, home, **sizes)))
+
+
+async def rename_workspace(ctx: Context, request: RenameWorkspace) -> Single[PlacedWorkspace]:
+    """Give a workspace another name; its id stays, and so does all that it has.
+
+    Raises:
+        Problem: VALIDATION_FAILED, or NOT_FOUND.
+    """
+    problem.refuse(list(creation.name_faults(request.name)))
+    home = await find_workspace(ctx, request.workspace)
+    after = attrs.evolve(home, name=request.name)
+    if after != home:
+        await ctx.save(WORKSPACES, after.id, after)
+    return Single(wire.to_bytes(reshape(PlacedWorkspace, after)))
+
+
+# -- declarations ------------------------------------------------------------------------------
+
+
+def _local(*arguments: Any, **members: Any) -> Operation[Any, Any]:
+    return local(*arguments, **{"binding": "system", "roles": MANAGERS, **members})
+
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    _local(
+        "members list",
+        "List the people of a workspace and their roles",
+        list_members,
+        method="GET",
+        columns=("id", "name", "role", "createdAt"),
+    ),
+    _local(
+        "members set-role",
+        "Give a member another role",
+        set_member_role,
+        description="It counts from their next request on. The last owner stays one.",
+        guarded=True,
+    ),
+    _local(
+        "members remove",
+        "Remove a member from a workspace",
+        remove_member,
+        description=(
+            "They see nothing of it from their next request on. Keys in their name are listed; "
+            "they go on until somebody revokes them. The last owner stays."
+        ),
+        guarded=True,
+    ),
+    _local(
+        "workspace show",
+        "Show a workspace, its plan and how many people and keys it has",
+        show_workspace,
+        method="GET",
+        roles=EVERYBODY,
+    ),
+    _local(
+        "workspace rename",
+        "Give a workspace another name",
+        rename_workspace,
+        description="Its id stays, and with it every key and address.",
+    ),
+)

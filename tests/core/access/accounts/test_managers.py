@@ -1,0 +1,270 @@
+"""Owners and admins look after the keys and members of their workspace, and of no other."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES
+from svc_core.access.operations import list_keys, list_users, list_workspaces
+from svc_core.access.roles import may_run
+from svc_core.access.workspace_members import check_change
+from svc_core.base import drive
+from svc_core.contract.problem import Problem
+from svc_http.stores.postgres import PostgresStorage
+from tests.backends import NAMES
+from tests.core.access.accounts.offices import LOCAL, TERMINAL, Offices, Person
+from tests.postgres import PostgresServer
+
+Scene = Callable[[Offices], Awaitable[None]]
+
+# -- rules -------------------------------------------------------------------------------------
+
+CHANGES = [
+    # acting, before, after, other owner, outcome
+    ("owner", None, "owner", False, "done"),
+    ("owner", "member", "owner", False, "done"),
+    ("owner", "owner", "admin", True, "done"),
+    ("owner", "owner", "admin", False, "RESOURCE_CONFLICT"),
+    ("owner", "owner", None, False, "RESOURCE_CONFLICT"),
+    ("owner", "owner", "owner", False, "done"),
+    ("owner", "owner", None, True, "done"),
+    ("admin", None, "admin", False, "done"),
+    ("admin", "admin", None, False, "done"),
+    ("admin", "member", "admin", False, "done"),
+    ("admin", "member", "owner", True, "FORBIDDEN"),
+    ("admin", None, "owner", True, "FORBIDDEN"),
+    ("admin", "owner", "member", True, "FORBIDDEN"),
+    ("admin", "owner", None, True, "FORBIDDEN"),
+    ("member", "member", None, True, "FORBIDDEN"),
+    (None, "member", None, True, "FORBIDDEN"),
+]
+
+
+@pytest.mark.parametrize(("acting", "before", "after", "has_other", "outcome"), CHANGES)
+def test_who_may_change_whose_role(
+    acting: Any, before: Any, after: Any, has_other: bool, outcome: str
+) -> None:
+    result = "done"
+    try:
+        check_change(acting, before, after, has_other_owner=has_other)
+    except Problem as refusal:
+        result = refusal.type.code
+    assert result == outcome
+
+
+# -- one workspace -----------------------------------------------------------------------------
+
+
+def play(scene: Scene) -> None:
+    drive.run(scene(Offices("memory")))
+
+
+def test_members_are_listed_by_rank_and_name() -> None:
+    async def scene(offices: Offices) -> None:
+        owner = await offices.owner("acme")
+        await offices.owner("other")
+        for role, name in (("member", "zoe"), ("admin", "Ann"), ("member", "Bob")):
+            await offices.person(owner, role, name)  # type: ignore[arg-type]
+        for person in (owner, TERMINAL):
+            named = {} if person is owner else {"workspace": "acme"}
+            rows = await offices.act(person, "listMembers", **named)
+            assert [(row["role"], row["name"]) for row in rows] == [
+                ("owner", "acme owner"),
+                ("admin", "Ann"),
+                ("member", "Bob"),
+                ("member", "zoe"),
+            ]
+            assert rows[0]["id"] == owner.user_id
+
+    play(scene)
+
+
+def test_a_role_counts_at_the_next_request_and_the_last_owner_stays() -> None:
+    async def scene(offices: Offices) -> None:
+        owner = await offices.owner("acme")
+        admin = await offices.person(owner, "admin")
+        role = {"userId": admin.user_id, "role": "member"}
+        assert (await offices.act(owner, "setMemberRole", **role))["role"] == "member"
+        assert (await offices.act(owner, "setMemberRole", **role))["role"] == "member"
+        # What goes on under the role of before is judged by the one of now.
+        assert await offices.outcome(admin, "removeMember", userId=owner.user_id) == "FORBIDDEN"
+        last = await offices.outcome(owner, "removeMember", userId=owner.user_id)
+        assert last == "RESOURCE_CONFLICT"
+        await offices.act(TERMINAL, "removeMember", userId=admin.user_id, workspace="acme")
+        gone = await offices.outcome(admin, "setMemberRole", userId=owner.user_id, role="member")
+        assert gone == "FORBIDDEN"
+        again = await offices.outcome(owner, "removeMember", userId=admin.user_id)
+        assert again == "NOT_FOUND"
+
+    play(scene)
+
+
+def test_who_leaves_is_told_with_the_keys_in_their_name() -> None:
+    async def scene(offices: Offices) -> None:
+        owner = await offices.owner("acme")
+        admin = await offices.person(owner, "admin", "Ann")
+        key = await offices.act(admin, "createKey", name="mine")
+        await offices.act(owner, "createKey", name="another")
+        answer = await offices.act(owner, "removeMember", userId=admin.user_id)
+        assert answer == {
+            "id": admin.user_id,
+            "name": "Ann",
+            "keys": [{"id": key["id"], "name": "mine"}],
+            "deleted": True,
+        }
+        rows = await offices.act(owner, "listKeys")
+        assert {row["name"]: row["status"] for row in rows} == {
+            "mine": "active",
+            "another": "active",
+        }
+
+    play(scene)
+
+
+def test_a_key_is_made_in_the_name_of_the_person_and_bound_to_their_workspace() -> None:
+    async def scene(offices: Offices) -> None:
+        owner = await offices.owner("acme")
+        admin = await offices.person(owner, "admin")
+        member = await offices.person(owner, "member")
+        made = await offices.act(admin, "createKey", name="ci", scopes=["news:read"])
+        assert made["workspaceId"] == owner.workspace_id
+        assert (await offices.act(owner, "getKey", keyId=made["id"]))["userId"] == admin.user_id
+        assert await offices.outcome(member, "createKey", name="no") == "NOT_FOUND"
+        for name, value in {
+            "workspace": "acme",
+            "plan": "pro",
+            "personal": True,
+            "user": owner.user_id,
+        }.items():
+            outcome = await offices.outcome(admin, "createKey", name="x", **{name: value})
+            assert outcome == "VALIDATION_FAILED"
+        assert await offices.outcome(admin, "listKeys", workspace="acme") == "VALIDATION_FAILED"
+
+    play(scene)
+
+
+def test_everybody_sees_their_workspace_and_managers_rename_it() -> None:
+    async def scene(offices: Offices) -> None:
+        owner = await offices.owner("acme")
+        member = await offices.person(owner, "member")
+        await offices.key(owner)
+        shown = await offices.act(member, "showWorkspace")
+        facts = {"id": owner.workspace_id, "name": "acme", "plan": "elite"}
+        assert shown == {**facts, "members": 2, "keys": 1, "createdAt": shown["createdAt"]}
+        assert await offices.outcome(member, "renameWorkspace", name="x") == "NOT_FOUND"
+        assert await offices.outcome(owner, "renameWorkspace", name="a\nb") == "VALIDATION_FAILED"
+        for _ in range(2):
+            renamed = await offices.act(owner, "renameWorkspace", name="Acme Ltd")
+            assert renamed == {**facts, "name": "Acme Ltd"}
+        again = await offices.act(TERMINAL, "showWorkspace", workspace="Acme Ltd")
+        assert again["name"] == "Acme Ltd"
+
+    play(scene)
+
+
+# -- two workspaces ----------------------------------------------------------------------------
+
+REACHING: dict[str, Callable[[Person, str], dict[str, Any]]] = {
+    "getKey": lambda _, key_id: {"keyId": key_id},
+    "revokeKey": lambda _, key_id: {"keyId": key_id},
+    "updateKey": lambda _, key_id: {"keyId": key_id, "name": "taken over"},
+    "regenerateKey": lambda _, key_id: {"keyId": key_id},
+    "deleteKey": lambda _, key_id: {"keyId": key_id},
+    "setMemberRole": lambda other, _: {"userId": other.user_id, "role": "member"},
+    "removeMember": lambda other, _: {"userId": other.user_id},
+}
+"""What names a row of another workspace, by operation."""
+
+NAMING_NOTHING = {"listPlans", "showCredits", "createKey", "listKeys", "listMembers"} | {
+    "showWorkspace",
+    "renameWorkspace",
+}
+"""Operations for managers in which no row can be named."""
+
+
+def test_the_table_of_what_reaches_across_has_every_operation_for_managers() -> None:
+    managed_ids = {
+        operation.id
+        for operation in LOCAL.values()
+        if operation.binding == "system" and may_run(operation, "owner", is_operator=False)
+    }
+    assert managed_ids == REACHING.keys() | NAMING_NOTHING
+
+
+async def everything(offices: Offices) -> list[Any]:
+    """All that is stored of workspaces, people and keys."""
+    parts = (list_workspaces, list_users, list_keys)
+    rows = [await offices.system(part) for part in parts]
+    members = await offices.system(lambda ctx: ctx.tx.documents.scan(MEMBERS, limit=99))
+    return [*rows, [(row.id, row.version, row.raw) for row in members.rows]]
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_nothing_of_another_workspace_is_seen_or_changed(kind: str, tmp_path: Path) -> None:
+    async def scene() -> None:
+        offices = Offices(kind, tmp_path)
+        try:
+            await reach_across(offices)
+        finally:
+            await offices.store.close()
+
+    asyncio.run(scene())
+
+
+async def reach_across(offices: Offices) -> None:
+    owner, other = await offices.owner("acme"), await offices.owner("other")
+    admin, key = await offices.person(owner, "admin"), await offices.key(other)
+    before = await everything(offices)
+    for person in (owner, admin):
+        for id_, body in REACHING.items():
+            outcome = await offices.outcome(person, id_, **body(other, key.id))
+            assert outcome == "NOT_FOUND", id_
+        assert await offices.act(person, "listKeys") == []
+        members = await offices.act(person, "listMembers")
+        assert {row["id"] for row in members} == {owner.user_id, admin.user_id}
+    assert await everything(offices) == before
+
+
+# -- two at once -------------------------------------------------------------------------------
+
+
+async def both_owners_demote_each_other(desks: list[Offices]) -> None:
+    first = await desks[0].owner("acme")
+    second = await desks[0].person(first, "owner")
+    outcomes = await asyncio.gather(
+        desks[0].outcome(first, "setMemberRole", userId=second.user_id, role="member"),
+        desks[-1].outcome(second, "removeMember", userId=first.user_id),
+    )
+    assert sorted(outcomes) == ["FORBIDDEN", "done"]
+    rows = await desks[0].act(TERMINAL, "listMembers", workspace="acme")
+    assert [row["role"] for row in rows].count("owner") == 1
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_of_two_owners_who_demote_each_other_one_stays(kind: str, tmp_path: Path) -> None:
+    async def scene() -> None:
+        offices = Offices(kind, tmp_path)
+        try:
+            await both_owners_demote_each_other([offices])
+        finally:
+            await offices.store.close()
+
+    asyncio.run(scene())
+
+
+def test_over_two_servers_one_owner_stays_too(postgres: PostgresServer) -> None:
+    collections = (WORKSPACES, USERS, MEMBERS, KEYS)
+    dsn = postgres.made_for(collections)
+
+    async def scene() -> None:
+        stores = [await PostgresStorage.open(dsn, collections, epoch=b"8 bytes.") for _ in range(2)]
+        try:
+            await both_owners_demote_each_other([Offices("", store=store) for store in stores])
+        finally:
+            for store in stores:
+                await store.close()
+
+    asyncio.run(scene())
