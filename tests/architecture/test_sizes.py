@@ -16,11 +16,11 @@ ROOMS_OF_ROOMS = {"svc_core.intel", "svc_http.run"}
 
 CODE_LINES: dict[str, int] = {
     "svc_core": 40,
-    "svc_core.access": 1357,
+    "svc_core.access": 1504,
     "svc_core.agent": 3052,
     "svc_core.automations": 431,
     "svc_core.base": 689,
-    "svc_core.catalog": 1142,
+    "svc_core.catalog": 1143,
     "svc_core.changes": 250,
     "svc_core.contract": 508,
     "svc_core.data": 7,
