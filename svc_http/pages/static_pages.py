@@ -23,6 +23,7 @@ MEDIA_TYPES: Final = {
     ".js": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
 }
 """The kinds of files that are served; licences and lists beside them are not."""
 
@@ -30,17 +31,20 @@ COMPRESS_BYTES_MIN: Final = 1_024  # below this a compressed file saves less tha
 
 CSP: Final = b"content-security-policy"
 COMMON: Final = tuple(pair for pair in V1 if pair[0] not in {CSP, b"x-svc-schema-version"})
-_CACHE_CONTROL: Final = (b"cache-control", b"public, max-age=300")
 
 
 @frozen
 class StaticPage:
-    """A rendered page with its header fields and its gzip form."""
+    """A rendered page with its header fields and its gzip form.
+
+    `lifetime` is its Cache-Control: how long a browser keeps it without asking again.
+    """
 
     media_type: str
     body: bytes
     policy: bytes = POLICY.encode()
     extra: tuple[Header, ...] = ()
+    lifetime: bytes = b"public, max-age=300"
     tag: str = field(init=False)
     gzip_body: bytes | None = field(init=False)
 
@@ -50,8 +54,8 @@ class StaticPage:
 
     @gzip_body.default
     def _gzip_body(self) -> bytes | None:
-        if len(self.body) < COMPRESS_BYTES_MIN:
-            return None
+        if len(self.body) < COMPRESS_BYTES_MIN or self.media_type.startswith("font/"):
+            return None  # a WOFF2 file is compressed inside
         return gzip.compress(self.body, compresslevel=6, mtime=0)
 
 
@@ -61,7 +65,7 @@ async def send_page(exchange: Exchange, page: StaticPage) -> None:
         *COMMON,
         (CSP, page.policy),
         REFERRER,
-        _CACHE_CONTROL,
+        (b"cache-control", page.lifetime),
         (b"vary", b"Accept, Accept-Encoding"),
         *page.extra,
     ]

@@ -25,6 +25,7 @@ from svc_core.operation.parsing import request_shape
 from svc_core.payments import prices
 from svc_http.adapter import endpoints, paywall
 from svc_http.adapter.dispatcher import Dispatcher
+from svc_http.dashboard.assets import asset_resource
 from svc_http.guard.edge import ServerEdge
 from svc_http.mcp import http_endpoint as endpoint
 from svc_http.pages import refusals
@@ -63,6 +64,7 @@ class Application(Starlette):
             *Pages(operations, runtime, terms, self.gauges.exposition).resources(),
             *reports.report_resources(lambda: runtime.service, runtime.site),
             *endpoint.mcp_resources(runtime),
+            asset_resource(),
         ]
         if runtime.media is not None:
             on_failure = runtime.journal.failure

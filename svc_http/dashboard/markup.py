@@ -1,0 +1,47 @@
+"""Renders the templates of the dashboard.
+
+Rule 1: the values of a template are text and are escaped; a missing value is a defect.
+Rule 2: a template has neither style nor script inside; the policy of its page forbids both.
+"""
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from svc_core.catalog.openapi import openapi_document as openapi
+from svc_http.dashboard.assets import asset_address
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_SCHEMES: Final = frozenset({"", "http", "https", "mailto"})
+
+
+def render_page(template: str, **values: Any) -> bytes:
+    """Render a template with its values."""
+    return _environment().get_template(f"{template}.html").render(page=template, **values).encode()
+
+
+def safe_link(address: str) -> str | None:
+    """An address that a link may lead to; None for one that a browser would run, or cannot read."""
+    try:
+        scheme = urlsplit(address.strip()).scheme
+    except ValueError:
+        return None
+    return address if scheme in _SCHEMES else None
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - loads late
+
+    environment = Environment(
+        loader=PackageLoader(__package__),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(link=safe_link)
+    environment.globals.update(service=openapi.TITLE, asset=asset_address)
+    return environment
