@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace as Sample
 from typing import Any, Final
 
-from svc_http.dashboard.menu import Entry, Section, Shell
+from svc_http.dashboard.menu import MenuLink, Section, Shell
 
 PATH: Final = "/dashboard/kit"
 
@@ -46,13 +46,13 @@ _CELLS: Final = (
 def kit_values() -> dict[str, Any]:
     """The values of `kit.html`."""
     group = (("Reports", "file-text"), ("News", "newspaper"), ("Signals", "activity"))
-    entries = tuple(Entry(label, "#", picture, label.lower()) for label, picture in group)
-    here = Entry("Kit", PATH, "settings", is_here=True)
-    sections = (Section("Read", entries), Section("More", (here,), is_folded=True))
+    links = tuple(MenuLink(label, "#", picture, label.lower()) for label, picture in group)
+    here = MenuLink("Kit", PATH, "settings", is_here=True)
+    sections = (Section("Read", links), Section("More", (here,), is_folded=True))
     spaces = (("demo", "/dashboard"), (_LONG, "/dashboard/w/wsp_2"))
     shell = Shell(
         "demo", "Elite plan", "/dashboard", spaces, "Rosa Adler", "Owner", "/dashboard/me",
-        sections, (*entries, here), (("g r", "Reports", "#"),), PATH, f"{PATH}/palette",
+        sections, (*links, here), (("g r", "Reports", "#"),), PATH, f"{PATH}/palette",
     )  # fmt: skip
     columns = (
         Sample(label="Title", is_number=False, sort="", order=""),

@@ -4,7 +4,7 @@ from attrs import frozen
 
 
 @frozen
-class Entry:
+class MenuLink:
     """A page in the menu; `group` is the group of operations that it belongs to."""
 
     label: str
@@ -20,13 +20,13 @@ class Section:
     """Pages of the menu under one name; folded ones are opened by the person."""
 
     label: str
-    entries: tuple[Entry, ...]
+    links: tuple[MenuLink, ...]
     is_folded: bool = False
 
     @property
     def is_here(self) -> bool:
         """Whether the page that is shown is one of them."""
-        return any(entry.is_here for entry in self.entries)
+        return any(link.is_here for link in self.links)
 
 
 @frozen
@@ -46,7 +46,7 @@ class Shell:
     role: str
     me: str
     sections: tuple[Section, ...]
-    tabs: tuple[Entry, ...]
+    tabs: tuple[MenuLink, ...]
     jumps: tuple[tuple[str, str, str], ...]
     search: str = ""
     palette: str = ""
