@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace as Sample
 from typing import Any, Final
 
-from svc_http.dashboard.menu import MenuLink, Section, Shell
+from svc_http.dashboard.menu import MenuLink, MenuSection, Shell
 
 PATH: Final = "/dashboard/kit"
 
@@ -48,7 +48,7 @@ def kit_values() -> dict[str, Any]:
     group = (("Reports", "file-text"), ("News", "newspaper"), ("Signals", "activity"))
     links = tuple(MenuLink(label, "#", picture, label.lower()) for label, picture in group)
     here = MenuLink("Kit", PATH, "settings", is_here=True)
-    sections = (Section("Read", links), Section("More", (here,), is_folded=True))
+    sections = (MenuSection("Read", links), MenuSection("More", (here,), is_folded=True))
     spaces = (("demo", "/dashboard"), (_LONG, "/dashboard/w/wsp_2"))
     shell = Shell(
         "demo", "Elite plan", "/dashboard", spaces, "Rosa Adler", "Owner", "/dashboard/me",

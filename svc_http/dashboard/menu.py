@@ -16,7 +16,7 @@ class MenuLink:
 
 
 @frozen
-class Section:
+class MenuSection:
     """Pages of the menu under one name; folded ones are opened by the person."""
 
     label: str
@@ -45,7 +45,7 @@ class Shell:
     person: str
     role: str
     me: str
-    sections: tuple[Section, ...]
+    sections: tuple[MenuSection, ...]
     tabs: tuple[MenuLink, ...]
     jumps: tuple[tuple[str, str, str], ...]
     search: str = ""
