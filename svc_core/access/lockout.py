@@ -5,7 +5,8 @@ Rule 2: the window rolls: an address is locked while its fifth newest failure is
     fifteen minutes. Success does not reset it.
 Rule 3: a request that the lock refuses records nothing, so waiting always ends the lock.
 Rule 4: the fifth failure itself answers 401; the sixth request with a key answers 429.
-
+Rule 5: the passwords of people are counted in the same way, under names that no address has:
+    those of an account from one address, and those of an account, of which it takes twenty.
 """
 
 from collections import OrderedDict
@@ -42,6 +43,10 @@ from svc_core.operation.ports import Failures, LockedAddress
 # is no danger: the lockout saves work and log lines, and is not what protects keys.
 
 ATTEMPTS_MAX = 5
+ACCOUNT = "account "
+"""How the name of a person's account begins; whatever address its failures come from, they count
+together."""
+ACCOUNT_ATTEMPTS_MAX = 20
 WINDOW = timedelta(minutes=15)
 ADDRESSES_MAX = 100_000
 """Addresses remembered at once: about 30 MB, far beyond the attackers of one quarter hour."""
@@ -49,17 +54,22 @@ ADDRESSES_MAX = 100_000
 _SECOND = timedelta(seconds=1)
 
 
-def is_locked(failures: Failures, now: datetime) -> bool:
+def attempts_max(address: str) -> int:
+    """How many failures lock what is counted under this name: an address, unless it says more."""
+    return ACCOUNT_ATTEMPTS_MAX if address.startswith(ACCOUNT) else ATTEMPTS_MAX
+
+
+def is_locked(failures: Failures, now: datetime, attempts: int = ATTEMPTS_MAX) -> bool:
     """Whether authentication from this address is refused at `now`."""
-    return len(failures) == ATTEMPTS_MAX and failures[0] + WINDOW > now
+    return len(failures) == attempts and failures[0] + WINDOW > now
 
 
-def record_failure(failures: Failures, now: datetime) -> Failures:
+def record_failure(failures: Failures, now: datetime, attempts: int = ATTEMPTS_MAX) -> Failures:
     """The failures after one more at `now`; the same tuple while the address is locked."""
-    if is_locked(failures, now):
+    if is_locked(failures, now, attempts):
         return failures
     # Sorted, because a clock that was set back must not make the oldest failure look newest.
-    return tuple(sorted((*failures, now))[-ATTEMPTS_MAX:])
+    return tuple(sorted((*failures, now))[-attempts:])
 
 
 def check_lockout(failures: Failures, now: datetime) -> None:
@@ -68,9 +78,23 @@ def check_lockout(failures: Failures, now: datetime) -> None:
     Raises: Problem AUTH_LOCKED, with the whole seconds until it is free again, never too few.
     """
     if is_locked(failures, now):
-        wait = -((now - failures[0] - WINDOW) // _SECOND)
-        detail = "Too many unknown keys were sent from this address."
-        raise Problem(problem.AUTH_LOCKED, detail, {"Retry-After": str(wait)})
+        raise _locked(failures, now, "Too many unknown keys were sent from this address.")
+
+
+def check_sign_in(name: str, failures: Failures, now: datetime) -> None:
+    """Check that the password of an account is not locked at `now`; `name` has its failures.
+
+    Raises: Problem AUTH_LOCKED, as `check_lockout`.
+    """
+    if is_locked(failures, now, attempts_max(name)):
+        detail = "Too many attempts to sign in as this person have failed."
+        step = "Wait, sign in with a passkey, or have the operator run: svc users link HANDLE"
+        raise _locked(failures, now, detail, step)
+
+
+def _locked(failures: Failures, now: datetime, detail: str, step: str = "") -> Problem:
+    wait = -((now - failures[0] - WINDOW) // _SECOND)
+    return Problem(problem.AUTH_LOCKED, detail, {"Retry-After": str(wait)}, resolution=step)
 
 
 def locked_addresses(failures: Mapping[str, Failures], now: datetime) -> tuple[LockedAddress, ...]:
@@ -78,7 +102,7 @@ def locked_addresses(failures: Mapping[str, Failures], now: datetime) -> tuple[L
     rows = [
         LockedAddress(address, times[0] + WINDOW)
         for address, times in failures.items()
-        if is_locked(times, now)
+        if is_locked(times, now, attempts_max(address))
     ]
     return tuple(sorted(rows, key=lambda row: (row.until, row.address)))
 
@@ -107,7 +131,7 @@ class MemoryLockouts:
     def note(self, address: str, now: datetime) -> Failures:
         """Record a failure, unless the address is locked; the failures before it."""
         before = self.known(address)
-        self._failures[address] = record_failure(before, now)
+        self._failures[address] = record_failure(before, now, attempts_max(address))
         self._failures.move_to_end(address)
         if len(self._failures) > self._addresses_max:
             self._failures.popitem(last=False)

@@ -30,6 +30,7 @@ PREFIXES: Mapping[str, str] = MappingProxyType(
         "wsp": "workspace",
         "usr": "user",
         "key": "API key",
+        "ses": "session",
         "rcp": "recap",
         "evt": "event",
         "att": "attempt",

@@ -4,7 +4,11 @@ from typing import Any
 
 from svc_core.access import lockouts, workspace_members
 from svc_core.access import operations as accounts
+from svc_core.access import person_operations as people
 from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES
+from svc_core.access.one_use_links import LINKS
+from svc_core.access.people import CREDENTIALS
+from svc_core.access.person_sessions import SESSIONS
 from svc_core.agent import credits
 from svc_core.agent import operations as agent
 from svc_core.agent import thread_commands as conversations
@@ -105,6 +109,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *accounts.LOCAL_OPERATIONS,
     *workspace_members.LOCAL_OPERATIONS,
+    *people.LOCAL_OPERATIONS,
     *lockouts.LOCAL_OPERATIONS,
     *credits.LOCAL_OPERATIONS,
     *conversations.LOCAL_OPERATIONS,
@@ -127,6 +132,9 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     USERS,
     MEMBERS,
     KEYS,
+    CREDENTIALS,
+    SESSIONS,
+    LINKS,
     credits.CREDITS,
     THREADS,
     THREAD_TURNS,

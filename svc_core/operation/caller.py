@@ -27,7 +27,7 @@ class Actor:
 
     `roles` are the roles of a person in the workspace, or `operator`; a key has none. A person who
     manages what the system keeps of a workspace has the system as `tenant`, and `workspace_id`
-    names the workspace that is meant.
+    names the workspace that is meant. `session_id` is the session that such a person came in.
     """
 
     tenant: str
@@ -36,6 +36,7 @@ class Actor:
     key_id: str | None = None
     scopes: frozenset[str] = frozenset()
     roles: frozenset[str] = frozenset()
+    session_id: str | None = None
 
 
 @frozen

@@ -120,6 +120,9 @@ def _find(
         time.sleep(LOOK_SECONDS)
 
 
+_FOUNDING = {"create", "add", "import", "link"}
+"""Verbs that make the database where there is none."""
+
 _OFFERS = {"listFormats", "listPresets"}
 """Operations that need no database: an empty one in memory answers them."""
 
@@ -143,7 +146,7 @@ def _locally(
     if settings.db == MEMORY:
         raise UsageError("a store in memory has no commands of its own; name a file with --db")
     operation = operator.OPERATIONS_BY_ID[request["operation"]]
-    may_found = operation.binding == "system" and operation.verb in {"create", "add", "import"}
+    may_found = operation.binding == "system" and operation.verb in _FOUNDING
     is_missing = settings.file is not None and not Path(settings.file).exists()
     if is_missing and operation.id in _OFFERS and not request.get("body", {}).get("add"):
         settings = attrs.evolve(settings, db=MEMORY)

@@ -74,7 +74,7 @@ class PostgresCoordination:
 
     async def record(self, address: str, now: datetime) -> Failures:
         """Count one unknown key; the failures before it."""
-        bounds = lockout.ATTEMPTS_MAX, lockout.WINDOW
+        bounds = lockout.attempts_max(address), lockout.WINDOW
         return _times(await self._fetch(_SQL["record"], address, now, *bounds))
 
     async def locked(self, now: datetime) -> tuple[LockedAddress, ...]:

@@ -98,7 +98,7 @@ class RedisCoordination:
     async def record(self, address: str, now: datetime) -> Failures:
         """Count one unknown key; the failures before it."""
         span = lockout.WINDOW // _MICROSECOND
-        bounds = (lockout.ATTEMPTS_MAX, span, lockout.ADDRESSES_MAX)
+        bounds = (lockout.attempts_max(address), span, lockout.ADDRESSES_MAX)
         at = (now - _EPOCH) // _MICROSECOND
         return _times(await self._run("record", LOCKOUTS, address, at, *bounds))
 

@@ -15,6 +15,9 @@ import pytest
 
 from svc_core import catalog
 from svc_core.access import operations as accounts
+from svc_core.access.people import CREDENTIALS, Credential, Passkey
+from svc_core.access.person_sessions import Device, begin_session
+from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.agent.threads import ThreadTurn, append_turn
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
@@ -22,7 +25,8 @@ from svc_core.contract.result import Page, PagedResource
 from svc_core.intel.linking.references import id_of
 from svc_core.operation import executor
 from svc_core.operation.caller import Actor
-from svc_core.operation.declaration import GEOJSON
+from svc_core.operation.context import scan_values
+from svc_core.operation.declaration import GEOJSON, Trait
 from svc_core.operation.parsing import offers
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Ge, Le, MaxLen, Pattern
@@ -141,7 +145,10 @@ class Desk:
         if operation.local:
             flags = [flag for flag in flags_of(operation) if is_required(flag)]
             workspace_flags = [
-                flag for flag in flags_of(operation) if flag.item.name == "workspace"
+                flag
+                for flag in flags_of(operation)
+                if flag.item.name in {"workspace", "handle"}
+                or (flag.item.name == "user" and Trait.OPERATOR in flag.item.traits)
             ]
             flags += [flag for flag in id_flags(operation) + workspace_flags if flag not in flags]
             return [(flag, words(flag, self._value(flag, key))) for flag in flags], None
@@ -171,6 +178,10 @@ class Desk:
             "role": lambda: "admin",
             "userId": self._member,
             "keyId": self._key,
+            "handle": lambda: f"person-{next(_numbers)}",
+            "user": lambda: self._person().id,
+            "passkeyId": lambda: self._person().passkeys[0].id,
+            "sessionId": self._session,
             "id": lambda: PAYMENT.id,
             "locations": lambda: [self._feed()],
             "location": self._list_of_feeds,
@@ -214,6 +225,29 @@ class Desk:
         """A new member of the workspace that commands name."""
         line = ("users", "create", "--name", f"user {next(_numbers)}", "--workspace")
         return self.run(*line, self.world.tenants["pro"]).json["id"]
+
+    def _person(self):
+        """An owner who can sign in, another one where the last is gone or has no passkey."""
+        hands, handle = self.world.hands, f"person-{next(_numbers)}"
+
+        async def unit(ctx):
+            rows = await scan_values(ctx, CREDENTIALS, limit=1)
+            if rows and rows[0].passkeys:
+                return rows[0]
+            user = await accounts.create_user(ctx, name=handle, plans=DEFAULT_PLANS)
+            await accounts.add_member(ctx, self.world.tenants["pro"], user.id, "owner")
+            passkey = Passkey(f"pk_{handle}", "", 0, "phone", ctx.now)
+            members = {"password": "-", "passkeys": (passkey,)}
+            credential = Credential(id=user.id, handle=handle, created_at=ctx.now, **members)
+            await ctx.save(CREDENTIALS, user.id, credential)
+            return credential
+
+        return self.world.run(hands.system(unit))
+
+    def _session(self):
+        person, device = self._person().id, Device("192.0.2.1", "Firefox on Linux")
+        begin = partial(begin_session, user_id=person, device=device)
+        return self.world.run(self.world.hands.system(begin)).session.id
 
     def _entity(self):
         """A person whom nobody told of before."""
