@@ -99,6 +99,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     # Open event streams; each holds a view of the store. One address may have as many as four keys,
     # and one workspace half of all, however many keys it has.
     "account streams": Bound(100, {"key": 5, "address": 20, "workspace": 50}),
+    # Live pages of the dashboard: one browser holds one stream, whatever tabs it has.
+    "person streams": Bound(100, {"session": 3, "workspace": 50}),
     # Open answers of the agent: each takes some 100 kB and two minutes at most. The agent's rates
     # keep a key far below its bound.
     "agent streams": Bound(400, {"key": 200, "address": 200, "workspace": 200}),

@@ -65,6 +65,11 @@ V1 = (
 )
 V2 = ((b"x-svc-api-version", b"2.0"), _ORIGIN, _NOSNIFF, _LOCKED_DOWN)
 """The fields of every answer, by interface version; a page may bring its own policy."""
+NO_INTERFACE = (_NOSNIFF, _LOCKED_DOWN)
+"""The fields of answers that no page of another origin may read."""
+
+DASHBOARD = "/dashboard"
+"""The path below which a person's session counts, and no key does."""
 
 
 RETRY_SECONDS = 1
@@ -203,6 +208,8 @@ class Exchange:
     @property
     def version_headers(self) -> tuple[Header, ...]:
         """The fields that every answer under this path carries."""
+        if self.path.startswith(DASHBOARD):
+            return NO_INTERFACE
         return V2 if self.is_v2 else V1
 
     async def receive(self) -> Message:

@@ -1,4 +1,4 @@
-"""Limits requests without a key: so many per address block in a minute and in a day.
+"""Limits what is asked without a key: by address block, and pages of the dashboard by session.
 
 They are counted in the same place as requests with a key, so that processes share the counts.
 """
@@ -17,6 +17,8 @@ PER_MINUTE: Final = 120
 PER_DAY: Final = 20_000
 """Enough for a person who looks up some receipts, and for an auditor's program with some thousands;
 far too few to guess the 96 random bits of a receipt's id."""
+PAGES_PER_MINUTE: Final = 300
+"""Of one session on the dashboard: nobody reads five pages a second."""
 
 
 async def count_by_address(counters: Counters, block: str, now: datetime, *, admits: bool) -> None:
@@ -35,8 +37,23 @@ async def count_by_address(counters: Counters, block: str, now: datetime, *, adm
         raise Problem(problem.RATE_LIMITED, detail, {"Retry-After": str(wait)})
 
 
+async def count_by_session(
+    counters: Counters, session_id: str, now: datetime, *, admits: bool
+) -> None:
+    """Count one page of the dashboard for a session.
+
+    Raises:
+        Problem: RATE_LIMITED, or as `wait_seconds`.
+    """
+    pool = Pool("session-minute", session_id, PAGES_PER_MINUTE, MINUTE_SECONDS)
+    wait = await wait_seconds(counters, (pool,), now, admits=admits)
+    if wait is not None:
+        detail = "This session has asked for too many pages."
+        raise Problem(problem.RATE_LIMITED, detail, {"Retry-After": str(wait)})
+
+
 async def wait_seconds(
-    counters: Counters, pools: tuple[Pool, Pool], now: datetime, *, admits: bool
+    counters: Counters, pools: tuple[Pool, ...], now: datetime, *, admits: bool
 ) -> int | None:
     """Count a request in these pools; the seconds to wait where one is used up, else None.
 

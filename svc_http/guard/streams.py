@@ -14,7 +14,7 @@ class StreamRooms(Shares[object]):
 
     @contextmanager
     def room(self, **holders: str) -> Iterator[None]:
-        """Count a stream of a `key`, an `address` and a `workspace` while the block runs.
+        """Count a stream of its holders, such as a `key` and an `address`, while the block runs.
 
         Raises:
             Problem: OVERLOADED; one of the bounds is reached.
@@ -37,4 +37,4 @@ class StreamRooms(Shares[object]):
 
 def rooms() -> Mapping[str, StreamRooms]:
     """The bounds on streams by rate pool, so that one pool cannot use up the room of another."""
-    return {pool: StreamRooms(BOUNDS[f"{pool} streams"]) for pool in ("account", "agent")}
+    return {pool: StreamRooms(BOUNDS[f"{pool} streams"]) for pool in ("account", "agent", "person")}

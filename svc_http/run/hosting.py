@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute
 
 from svc_http.run.control.channel import socket_path
 from svc_http.run.control.control_socket import Control
-from svc_http.run.control.services import operator_of
+from svc_http.run.control.services import loans_of, operator_of
 from svc_http.service.equipment import validate_settings
 from svc_http.service.runtime import application
 from svc_http.service.runtime.assembly import open_application
@@ -71,10 +71,9 @@ async def controlled(
         Unsafe: somebody else could listen there.
     """
     runtime = service.runtime
-    control = await Control.open(
-        socket_path(runtime.settings.file, number),
-        operator_of(runtime, runtime.on_failure("command")),
-    )
+    operator = operator_of(runtime, runtime.on_failure("command"))
+    runtime.lends = loans_of(runtime)
+    control = await Control.open(socket_path(runtime.settings.file, number), operator)
     service.admin = control.text
     try:
         yield control.text

@@ -105,18 +105,23 @@ class _Files:
         return export_opener(Path(path), note, tell_soon)
 
 
-def operator_of(runtime: Runtime, failed: Callable[[BaseException], None]) -> Operator:
-    """The operator that carries out commands on this service."""
+def loans_of(runtime: Runtime) -> Mapping[type, Any]:
+    """What people who operate the service are lent, at a terminal and on the dashboard."""
     service = runtime.service
     make = partial(recorder_of, runtime.settings, runtime.storage, runtime.media)
-    providers: Mapping[type, Any] = {
-        **service.host.providers,
+    loans: dict[type, Any] = {
         SourceReader: _Publishers(service, partial(fetcher_of, runtime.settings)),
         Speaker: Voice(service, make),
-        Exports: _Files(),
         Lockouts: runtime.shared.lockouts,
     }
     if runtime.checkout is not None:
-        providers = {**providers, Checkout: runtime.checkout.checkout}
+        loans[Checkout] = runtime.checkout.checkout
+    return loans
+
+
+def operator_of(runtime: Runtime, failed: Callable[[BaseException], None]) -> Operator:
+    """The operator that carries out commands on this service, with the files of this machine."""
+    service = runtime.service
+    providers = {**service.host.providers, **loans_of(runtime), Exports: _Files()}
     lending = attrs.evolve(service, host=attrs.evolve(service.host, providers=providers))
     return Operator(lending, lambda: runtime.site(runtime.now()), failed)

@@ -142,6 +142,8 @@ class Runtime:
     closing: Sequence[Closing] = ()
     keys: Iterable[Purpose] = ()
     number: int | None = None
+    lends: Mapping[type, Any] = field(factory=dict, init=False)
+    """What whoever runs the service lends its operator, such as the network of `sources pull`."""
     pages: PageCache = field(factory=PageCache, init=False)
     streams: Mapping[str, StreamRooms] = field(factory=rooms, init=False)
     metrics: Metrics = field(factory=Metrics, init=False)
@@ -225,6 +227,13 @@ class Runtime:
         """The units of work of workers and of the operator, who act without a request."""
         return Service(self.storage, self.ids, self.now, self.keyring, self.host, plans=self.plans)
 
+    @property
+    def desk_units(self) -> Service:
+        """The units of work of the dashboard, with what the operator's commands are lent."""
+        service = self.service
+        lends = {**service.host.providers, **self.lends}
+        return attrs.evolve(service, host=attrs.evolve(service.host, providers=lends))
+
     def on_failure(self, event: str) -> OnFailure:
         """What logs the failures of one kind of work, with their tracebacks."""
         return partial(self.journal.failure, event)
@@ -283,6 +292,17 @@ class Runtime:
         return address_limits.count_by_address(
             self.shared.counters, self.gate.block(exchange), now, admits=admits
         )
+
+    async def count_visit(self, session_id: str, now: datetime) -> None:
+        """Count a page of the dashboard for a session.
+
+        Raises:
+            Problem: as `address_limits.count_by_session`.
+        """
+        if self.settings.rate_limits:
+            admits = self.settings.counters_down == "admit"
+            counters = self.shared.counters
+            await address_limits.count_by_session(counters, session_id, now, admits=admits)
 
     @property
     def refuses(self) -> bool:

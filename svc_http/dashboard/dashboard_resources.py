@@ -1,0 +1,180 @@
+"""The addresses of the dashboard: who may come in, what is checked, and how an answer is sent.
+
+The steps come in this order:
+
+1. A form must have been sent by a page of this origin (`security`).
+2. The cookie's session says who comes; without one, the sign-in page is next.
+3. The visit is counted in the pool of the session, never against a key or its account.
+4. The workspace of the address must be one that the person is a member of, else 404.
+5. The form of a guarded operation asks for a sign-in of the last minutes.
+6. The view runs operations with the person's authority; a refusal is a page, too.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Final
+from urllib.parse import quote, urlsplit
+
+import attrs
+from attrs import define
+
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Operation
+from svc_http.dashboard import security
+from svc_http.dashboard.desk import Desk, Home, Office, Person
+from svc_http.dashboard.live import stream_changes
+from svc_http.dashboard.page_markup import render_page
+from svc_http.dashboard.visit import (
+    Download,
+    HtmlPage,
+    PageAnswer,
+    PageRoute,
+    Redirection,
+    Visit,
+    visit_of,
+)
+from svc_http.dashboard.visitors import visitor_of
+from svc_http.exchange.http_exchange import DASHBOARD, Exchange, Header
+from svc_http.exchange.resource import Resource
+
+HTML: Final = "text/html; charset=utf-8"
+SIGN_IN: Final = f"{DASHBOARD}/sign-in"
+
+
+Shell = Callable[[Desk, Visit], Mapping[str, Any]]
+"""The values of the frame around a page: menu, crumbs, palette, what was just done."""
+
+
+@define(eq=False)
+class Dashboard:
+    """The dashboard of one running service.
+
+    `shell` gives what stands around a page.
+    """
+
+    office: Office
+    shell: Shell
+
+    def resources(self, routes: Iterable[PageRoute]) -> list[Resource]:
+        """One resource for each address."""
+        return [self._resource(route) for route in routes]
+
+    def live(self, feed: Operation[Any, Any], head: Operation[Any, Any]) -> Resource:
+        """The stream of changes to the open pages of one workspace."""
+
+        async def stream(exchange: Exchange, places: Mapping[str, str]) -> None:
+            visitor = await visitor_of(self.office, exchange)
+            if visitor is None:
+                raise Problem(problem.FORBIDDEN, "Sign in first.")
+            desk = Desk(visitor.person, self.office, exchange)
+            desk = desk.at_home(home_of(visitor.person, places["workspaceId"]))
+            visit = await visit_of(exchange, places, 0, has_form=False)
+            await stream_changes(desk, feed, head, visit.word("after"))
+
+        return Resource(f"{DASHBOARD}/w/{{workspaceId}}/live", {"GET": stream})
+
+    def _resource(self, route: PageRoute) -> Resource:
+        handlers = {"GET": partial(self._serve, route)}
+        if route.post is not None:
+            handlers["POST"] = partial(self._serve, route)
+        return Resource(route.path, handlers)
+
+    async def _serve(self, route: PageRoute, exchange: Exchange, places: Mapping[str, str]) -> None:
+        if exchange.scope.get("root_path"):
+            detail = "The dashboard is served at the root of an origin, and not below a mount."
+            raise Problem(problem.NOT_FOUND, detail)
+        is_form = exchange.method == "POST"
+        if is_form:
+            security.check_origin(exchange, self.office.settings.origin)
+        visitor = await visitor_of(self.office, exchange)
+        if visitor is None:
+            await self.send(exchange, Redirection(sign_in_address(exchange)))
+            return
+        desk = Desk(visitor.person, self.office, exchange)
+        visit = Visit(exchange.path, places)
+        try:
+            desk = await self._entered(desk, places)
+            limit = self.office.settings.body_seconds_max
+            visit = await visit_of(exchange, places, limit, has_form=is_form)
+            if is_form and route.is_guarded and not desk.is_fresh:
+                await self.send(exchange, Redirection(sign_in_address(exchange, is_again=True)))
+                return
+            view = route.post if is_form and route.post is not None else route.get
+            answer = await view(desk, visit)
+        except Problem as refusal:
+            answer = problem_page(refusal, exchange.request_id)
+        if isinstance(answer, HtmlPage):
+            answer = attrs.evolve(answer, values={**self.shell(desk, visit), **answer.values})
+        await self.send(exchange, answer, visitor.fields)
+
+    async def _entered(self, desk: Desk, places: Mapping[str, str]) -> Desk:
+        """The person at the workspace of the address.
+
+        Raises:
+            Problem: NOT_FOUND, or RATE_LIMITED.
+        """
+        await self.office.count_visit(desk.person.session_id, desk.now)
+        if "workspaceId" not in places:
+            return desk
+        return desk.at_home(home_of(desk.person, places["workspaceId"]))
+
+    async def send(
+        self, exchange: Exchange, answer: PageAnswer, fields: tuple[Header, ...] = ()
+    ) -> None:
+        """Send an answer with the header fields of the dashboard."""
+        is_secret = isinstance(answer, HtmlPage) and answer.is_secret
+        own = security.page_fields(_media_origin(self.office), is_secret=is_secret)
+        headers = [*own, *fields]
+        match answer:
+            case HtmlPage():
+                headers.append((b"content-type", HTML.encode()))
+                body, status = render_page(answer.template, **answer.values), answer.status
+            case Redirection():
+                headers.append((b"location", answer.address.encode("ascii")))
+                body, status = b"", 303
+            case Download():
+                headers += _download_fields(answer)
+                body, status = answer.body, 200
+        await exchange.answer(status, headers, body)
+
+
+def home_of(person: Person, workspace_id: str) -> Home:
+    """The workspace of an address, if the person is a member of it.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    home = next((home for home in person.homes if home.id == workspace_id), None)
+    if home is None:
+        raise Problem(problem.NOT_FOUND, "You are not a member of such a workspace.")
+    return home
+
+
+def sign_in_address(exchange: Exchange, *, is_again: bool = False) -> str:
+    """The sign-in page that leads back to the page of the request."""
+    query = exchange.query.decode("ascii", "replace")
+    page = exchange.path + (f"?{query}" if query else "")
+    return f"{SIGN_IN}?next={quote(page, safe='')}{'&again=true' if is_again else ''}"
+
+
+def problem_page(refusal: Problem, request_id: str) -> HtmlPage:
+    """The page of a refusal: title, detail and next step."""
+    values = {"refusal": refusal, "request_id": request_id}
+    return HtmlPage("problem", values, status=refusal.type.status)
+
+
+def _download_fields(answer: Download) -> list[Header]:
+    fields = [(b"content-type", answer.media_type.encode())]
+    if answer.file_name is not None:
+        text = f'attachment; filename="{answer.file_name}"'
+        fields.append((b"content-disposition", text.encode("ascii", "replace")))
+    return fields
+
+
+def _media_origin(office: Office) -> str | None:
+    url = office.settings.media_base_url
+    if url is None:
+        return None
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
