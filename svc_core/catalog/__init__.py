@@ -54,6 +54,7 @@ from svc_core.intel.signals.signal_index import SIGNAL_INDEX
 from svc_core.intel.vulnerabilities import operations as cves
 from svc_core.knowledge import index_upkeep as reindexing
 from svc_core.knowledge import operations as knowledge
+from svc_core.knowledge import row_search
 from svc_core.ledger import local_operations as ledger_local
 from svc_core.ledger import operations as ledger
 from svc_core.ledger.signing_key import SIGNING_KEYS
@@ -119,6 +120,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *matching.LOCAL_OPERATIONS,
     *signals.LOCAL_OPERATIONS,
     *reindexing.LOCAL_OPERATIONS,
+    *row_search.LOCAL_OPERATIONS,
     *publications.LOCAL_OPERATIONS,
     *reports_local.LOCAL_OPERATIONS,
     *ledger_local.LOCAL_OPERATIONS,

@@ -187,6 +187,7 @@ class Desk:
             "location": self._list_of_feeds,
             "sourceIds": lambda: [self._source()],
             "reason": lambda: "a request",
+            "q": lambda: "crane",
             **dict.fromkeys(("entityId", "intoId", "otherId", "mergedId"), self._entity),
             "threadId": lambda: self._thread(self.world.tenants[key]),
             "recordId": lambda: rows["clm"][-1] if rows["clm"] else rows["sbj"][-1],

@@ -1,0 +1,196 @@
+"""The search of all kinds: who finds what, by which words, and that it reads a bounded part."""
+
+import json
+from collections import Counter
+from datetime import timedelta
+from typing import Any
+
+import attrs
+import pytest
+
+from svc_core import catalog
+from svc_core.access import operations as accounts
+from svc_core.access.creation import KeyWish
+from svc_core.access.keys import ApiKey
+from svc_core.access.plans import DEFAULT_PLANS
+from svc_core.access.roles import SCOPES_OF_ROLES
+from svc_core.base import drive
+from svc_core.contract.problem import Problem
+from svc_core.intel.events.model import OSINT_EVENTS
+from svc_core.knowledge import row_search
+from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
+from svc_core.operation.executor import Execution
+from svc_core.operation.inputs import inputs_of
+from svc_core.operation.parsing import Call, prepare
+from svc_core.operation.ports import SYSTEM
+from tests.core import demo
+from tests.core.agent.asker import fold, open_subject
+from tests.knowledge import make_report, put
+
+OPERATIONS = {row.id: row for row in (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS)}
+SCOPES_OF_KINDS = {
+    "report": {"reports:read"},
+    "cve": {"intel:explorer"},
+    "entity": {"intel:explorer"},
+    "incident": {"intel:cyber", "intel:explorer", "intel:finint"},
+    "event": {"osint:read"},
+    "subject": {"ledger:read"},
+    "profile": {"profiles:read"},
+}
+
+
+class Desk:
+    """Two workspaces with rows of every kind called Kestrel, and all of the demo's documents."""
+
+    def __init__(self, house: Any) -> None:
+        self.house, self.prefixes = house, list[str]()
+        self.homes = [self._home(name) for name in ("own", "foreign")]
+        self.own, self.foreign = self.homes
+        demo.take_all(house)
+        fold(house)
+        self.rows = [self._sow(home, number) for number, home in enumerate(self.homes, 1)]
+
+    def _home(self, name: str) -> str:
+        async def unit(ctx: Context) -> str:
+            return (
+                await accounts.create_workspace(ctx, name=name, plan="pro", plans=DEFAULT_PLANS)
+            ).id
+
+        return str(self.house.run(unit))
+
+    def _sow(self, home: str, number: int) -> dict[str, str]:
+        async def key(ctx: Context) -> ApiKey:
+            wish = KeyWish(name="Kestrel key", scopes=("news:read",), workspace_id=home)
+            return (await accounts.create_key(ctx, wish, plans=DEFAULT_PLANS)).key
+
+        profile = self.house.profile(home, name="Kestrel watch", topic="Halted withdrawals")
+        row, facets = make_report(number, "Kestrel report", "It halted.", profile=profile["id"])
+        self.house.run(lambda ctx: put(ctx, row, facets), home)
+        api_key = self.house.run(key)
+        self.prefixes.append(api_key.prefix)
+        return {
+            "report": row.id,
+            "subject": open_subject(self.house, "Kestrel Exchange", home),
+            "profile": profile["id"],
+            "key": api_key.id,
+        }
+
+    def run(self, id_: str, role: str | None = "owner", **members: Any) -> Any:
+        operation = OPERATIONS[id_]
+        scopes = SCOPES_OF_ROLES["owner"] if role is None else SCOPES_OF_ROLES[role]
+        actor = Actor(
+            SYSTEM if operation.binding == "system" else self.own,
+            workspace_id=self.own,
+            user_id="usr_a",
+            scopes=members.pop("scopes", scopes),
+            roles=frozenset({role or "owner"}),
+        )
+        path = {item.name for item in inputs_of(operation.request) if item.place == "path"}
+        values = {name: members.pop(name) for name in path}
+        body = json.dumps(members).encode() if members else b"{}"
+        call = Call(values, "", {"content-type": "application/json"}.get, body)
+        invocation = prepare(operation, call, self.house.site)
+        now = self.house.clock.now()
+        return json.loads(
+            drive.run(Execution(invocation, actor, now, self.house.hands).reply()).body
+        )
+
+    def search(self, q: str, role: str = "owner", **members: Any) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self.run("searchEverything", role, q=q, **members)["data"]
+        return rows
+
+
+@pytest.fixture(scope="module")
+def desk(house_factory: Any) -> Desk:
+    return Desk(house_factory())
+
+
+@pytest.mark.parametrize(
+    ("kind", "q", "title", "detail"),
+    [
+        ("report", "kestrel halted", "Kestrel report", "It halted."),
+        ("cve", "CVE-2024-21887", "CVE-2024-21887", "An administrator of Ivanti"),
+        ("entity", "microsoft", "MICROSOFT CORPORATION", "company · US"),
+        ("entity", "lei:INR2EJN1ERAN0W5ZP974", "MICROSOFT CORPORATION", "company · US"),
+        ("incident", "hospitals", "Ransomware attack forces six Dutch hospitals", "cyber"),
+        ("event", "earthquake fiji", "M 4.6 - South of the Fiji Islands", "earthquake"),
+        ("subject", "KESTREL exchange", "Kestrel Exchange", "organization · Kestrel Exchange is"),
+        ("profile", "withdrawals", "Kestrel watch", "Halted withdrawals · manual"),
+        ("key", "kestrel key", "Kestrel key", "svc_"),
+    ],
+)  # fmt: skip
+def test_each_kind_is_found_by_words_and_shown_by_its_operation(
+    desk: Desk, kind: str, q: str, title: str, detail: str
+) -> None:
+    row = next(row for row in desk.search(q) if row["kind"] == kind)
+    assert (row["title"][: len(title)], row["detail"][: len(detail)]) == (title, detail)
+    shown = desk.run(row["operation"], **row["values"])
+    assert shown["data"]["id"] == row["id"]
+
+
+@pytest.mark.parametrize(
+    ("role", "kinds"),
+    [
+        ("owner", {"report", "incident", "subject", "profile", "key"}),
+        ("admin", {"report", "incident", "subject", "profile", "key"}),
+        ("member", {"report", "incident", "subject", "profile"}),
+    ],
+)
+def test_a_role_finds_what_it_may_read(desk: Desk, role: str, kinds: set[str]) -> None:
+    assert {row["kind"] for row in desk.search("kestrel", role)} == kinds
+
+
+@pytest.mark.parametrize("scope", sorted(SCOPES_OF_ROLES["owner"]))
+def test_a_scope_finds_the_kinds_that_it_covers(desk: Desk, scope: str) -> None:
+    questions = ("kestrel", "CVE-2024-21887", "microsoft", "earthquake")
+    rows = [row for q in questions for row in desk.search(q, "member", scopes=frozenset({scope}))]
+    expected = {kind for kind, scopes in SCOPES_OF_KINDS.items() if scope in scopes}
+    assert {row["kind"] for row in rows} == expected
+
+
+def test_nobody_finds_what_is_another_workspaces(desk: Desk) -> None:
+    foreign = set(desk.rows[1].values())
+    for q in ("kestrel", desk.prefixes[1], *foreign):
+        assert not {row["id"] for row in desk.search(q)} & foreign
+
+
+def test_an_id_or_the_beginning_of_a_key_finds_its_row(desk: Desk) -> None:
+    for kind, id_ in desk.rows[0].items():
+        (row,) = desk.search(id_)
+        assert (row["kind"], row["id"]) == (kind, id_)
+        assert row["title"].startswith("Kestrel")
+    for q in ("microsoft", "fiji", "hospitals"):
+        first = desk.search(q)[0]
+        assert [row["id"] for row in desk.search(first["id"])] == [first["id"]]
+    (key,) = desk.search(desk.prefixes[0], "admin")
+    assert key["id"] == desk.rows[0]["key"]
+    assert desk.search("rpt_" + "0" * 24) == []
+
+
+def test_at_most_eight_of_a_kind_and_no_row_twice(desk: Desk) -> None:
+    for q in ("the", "earthquake", "a", "security"):
+        rows = desk.search(q)
+        assert max(Counter(row["kind"] for row in rows).values(), default=0) <= row_search.ROWS_MAX
+        assert len({row["id"] for row in rows}) == len(rows)
+
+
+def test_of_a_kind_without_words_the_newest_rows_are_looked_through(desk: Desk) -> None:
+    house, event = desk.house, desk.house.stored(OSINT_EVENTS)[0]
+
+    async def sow(ctx: Context, numbers: range) -> None:
+        for number in numbers:
+            id_, title = f"obs_{number:024x}", "Zebra" if number in (0, 1) else "Nothing"
+            at = house.clock.now() + timedelta(minutes=number)
+            row = attrs.evolve(event, id=id_, title=title, occurred_at=at)
+            await ctx.save(OSINT_EVENTS, id_, row)
+
+    house.run(lambda ctx: sow(ctx, range(row_search.WALKED_MAX + 1)))
+    assert [row["id"][-1] for row in desk.search("zebra")] == ["1"]
+
+
+@pytest.mark.parametrize("q", ["", " ", "x" * 201])
+def test_a_question_has_words_within_bounds(desk: Desk, q: str) -> None:
+    with pytest.raises(Problem) as failure:
+        desk.search(q)
+    assert failure.value.type.code == "VALIDATION_FAILED"
