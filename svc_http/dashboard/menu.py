@@ -1,53 +1,156 @@
-"""The frame around a page: menu, keys that jump, workspaces, and who is signed in."""
+"""The frame around a page (menu, workspaces, keys that jump) and the palette.
+
+Rule 1: the menu has what the person may open. `menu.tsv` names, places and pictures the pages that
+        most people use; of every other group of operations the first page follows by itself.
+Rule 2: the palette has every page and act that needs no row, and the rows that a search finds.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
 
 from attrs import frozen
 
+from svc_core.base.compact import compact_text
+from svc_core.operation.declaration import JSON, Operation
+from svc_http.dashboard.captions import caption_of
+from svc_http.dashboard.desk import Desk
+from svc_http.dashboard.page_addresses import (
+    BY_ID,
+    EVERY,
+    PREFIX,
+    is_for_operators,
+    is_safe,
+    page_address,
+    page_ids,
+)
+from svc_http.dashboard.visit import Download, Visit
 
-@frozen
-class MenuLink:
-    """A page in the menu; `group` is the group of operations that it belongs to."""
-
-    label: str
-    href: str
-    picture: str
-    group: str = ""
-    key: str = ""
-    is_here: bool = False
-
-
-@frozen
-class MenuSection:
-    """Pages of the menu under one name; folded ones are opened by the person."""
-
-    label: str
-    links: tuple[MenuLink, ...]
-    is_folded: bool = False
-
-    @property
-    def is_here(self) -> bool:
-        """Whether the page that is shown is one of them."""
-        return any(link.is_here for link in self.links)
+TABS: Final = frozenset({"g r", "g s", "g m", "g e", "g l"})
+"""The keys of the pages that stand at the bottom of a narrow screen."""
+_OPERATIONS: Final = {f"{each.group} {each.verb}": each for each in EVERY}
+_SEARCH: Final = BY_ID["searchEverything"]
 
 
 @frozen
-class Shell:
-    """What `base.html` shows around a page.
+class MenuRow:
+    """A line of `menu.tsv`: the command whose page it opens, and how it is shown.
 
-    `space` and `plan` are those of the workspace, `home` its address, `spaces` names and addresses
-    of all that the person is a member of. `jumps` are keys, labels and addresses.
-    `search`, `palette`, `live` and `me` are addresses; without the first three there is none.
+    Those without a section are in no menu, and opened by their key.
     """
 
-    space: str
-    plan: str
-    home: str
-    spaces: tuple[tuple[str, str], ...]
-    person: str
-    role: str
-    me: str
-    sections: tuple[MenuSection, ...]
-    tabs: tuple[MenuLink, ...]
-    jumps: tuple[tuple[str, str, str], ...]
-    search: str = ""
-    palette: str = ""
-    live: str = ""
+    section: str
+    command: str
+    label: str
+    picture: str = "list"
+    key: str = ""
+
+    @property
+    def operation(self) -> Operation[Any, Any]:
+        """What it opens."""
+        return _OPERATIONS[self.command]
+
+
+@cache
+def menu_rows() -> tuple[MenuRow, ...]:
+    """The lines of the menu, and after them the first page of each group that it does not name."""
+    text = Path(__file__).with_name("menu.tsv").read_text("utf-8")
+    rows = [MenuRow(**line) for line in csv.DictReader(text.splitlines(), delimiter="\t")]
+    groups = {row.operation.group for row in rows}
+    for page in filter(is_safe, _entrances()):
+        if page.group not in groups:
+            section = "Operate" if is_for_operators(page) else "More"
+            rows.append(MenuRow(section, f"{page.group} {page.verb}", caption_of(page.group)))
+            groups.add(page.group)
+    return tuple(rows)
+
+
+@cache
+def _entrances() -> Sequence[Operation[Any, Any]]:
+    """The operations whose pages need no row: lists first, then what else is read, then acts."""
+    pages = [each for each in EVERY if each.verb and not page_ids(each)]
+    return sorted(pages, key=lambda page: (not is_safe(page), page.verb != "list"))
+
+
+def shell_of(desk: Desk, visit: Visit) -> dict[str, Any]:
+    """The values of the frame around a page, which `base.html` names."""
+    person, home = desk.person, desk.person.home
+    office = f"{PREFIX}/operate" if person.is_operator else PREFIX
+    root = f"{PREFIX}/w/{home.id}" if home else office
+    spaces = [(each.name, f"{PREFIX}/w/{each.id}") for each in person.homes]
+    sections: dict[str, list[Mapping[str, Any]]] = {}
+    for row in menu_rows():
+        if desk.may(row.operation):
+            sections.setdefault(row.section, []).append(_link(desk, row, visit.path))
+    links = [link for section in sections.values() for link in section]
+    sections.pop("", None)
+    shell = {
+        "space": home.name if home else "Installation",
+        "plan": f"{home.plan.capitalize()} plan" if home else "All workspaces",
+        "home": root,
+        "spaces": [*spaces, *([("Installation", office)] * person.is_operator)],
+        "person": person.name,
+        "role": (person.role or "").capitalize(),
+        "sections": sections,
+        "tabs": [link for link in links if link["key"] in TABS],
+        "jumps": [("g o", "Overview", root)] + [_jump(link) for link in links if link["key"]],
+        "search": _address(desk, _SEARCH) if home else "",
+        "palette": f"{root}/palette" if home else "",
+        "live": f"{root}/live" if home else "",
+    }
+    return {"shell": shell, "toasts": ()}
+
+
+def _link(desk: Desk, row: MenuRow, path: str) -> Mapping[str, Any]:
+    href = _address(desk, row.operation)
+    is_here = f"{path}/".startswith(f"{href}/")
+    link = {"label": row.label, "picture": row.picture, "key": row.key, "href": href}
+    return {**link, "group": row.operation.group, "is_here": is_here}
+
+
+def _jump(link: Mapping[str, Any]) -> tuple[str, str, str]:
+    return link["key"], link["label"], link["href"]
+
+
+def _address(desk: Desk, operation: Operation[Any, Any], **ids: str) -> str:
+    home = desk.person.home
+    return page_address(operation, home.id if home else None, ids)
+
+
+# -- the palette -------------------------------------------------------------------------------
+
+
+async def palette(desk: Desk, visit: Visit) -> Download:
+    """What the palette shows, as JSON: pages and acts, or, with `q`, the rows that it finds.
+
+    Raises:
+        Problem: whatever refuses the search.
+    """
+    q = visit.word("q").strip()
+    rows = await desk.read(_SEARCH, body={"q": q}) if q else ()
+    links = [_row_link(desk, row) for row in rows] if q else [*page_links(desk)]
+    return Download(JSON.media_type, compact_text({"entries": links}).encode())
+
+
+def page_links(desk: Desk) -> Iterator[Mapping[str, str]]:
+    """Every page and act that the person may open without a row: pages first."""
+    for page in filter(desk.may, _entrances()):
+        group, picture = ("Go to", picture_of(page)) if is_safe(page) else ("Do", "plus")
+        link = {"group": group, "label": page.summary, "detail": caption_of(page.group)}
+        yield {**link, "picture": picture, "href": _address(desk, page)}
+
+
+def _row_link(desk: Desk, row: Mapping[str, Any]) -> Mapping[str, str]:
+    operation = BY_ID[row["operation"]]
+    link = {"group": "Rows", "label": row["title"], "detail": caption_of(row["kind"])}
+    href = _address(desk, operation, **row["values"])
+    return {**link, "id": row["id"], "picture": picture_of(operation), "href": href}
+
+
+@cache  # Bounded: one picture for each operation of the catalogue.
+def picture_of(operation: Operation[Any, Any]) -> str:
+    """The icon of the group of an operation."""
+    own = (row.picture for row in menu_rows() if row.operation.group == operation.group)
+    return next(own, "list")

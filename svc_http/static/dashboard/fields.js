@@ -20,7 +20,8 @@ function combobox(input, prefixes, take) {
   list.hidden = true;
   input.replaceWith(box);
   box.append(input, list);
-  for (const [name, value] of [["role", "combobox"], ["aria-controls", list.id], ["aria-autocomplete", "list"], ["aria-expanded", "false"]]) input.setAttribute(name, value);
+  const roles = { role: "combobox", "aria-controls": list.id, "aria-autocomplete": "list", "aria-expanded": "false" };
+  for (const [name, value] of Object.entries(roles)) input.setAttribute(name, value);
 
   const choose = (at) => {
     chosen = at;
@@ -29,11 +30,17 @@ function combobox(input, prefixes, take) {
     list.children[at]?.scrollIntoView({ block: "nearest" });
   };
   const close = () => { list.hidden = true; choose(-1); input.setAttribute("aria-expanded", "false"); };
-  const accept = (row) => { take(row.id); close(); input.dispatchEvent(new Event("input", { bubbles: true })); asked.abort(); };
+  const accept = (row) => {
+    take(row.id);
+    close();
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    asked.abort();
+  };
   const show = (entries) => {
     rows = entries;
     list.replaceChildren(...entries.map((row, at) => {
-      const option = make("li", { role: "option", id: `${list.id}-${at}` }, icon(row.picture), make("span", { class: "cut" }, row.label), make("small", {}, row.id));
+      const words = [make("span", { class: "cut" }, row.label), make("small", {}, row.id)];
+      const option = make("li", { role: "option", id: `${list.id}-${at}` }, icon(row.picture), ...words);
       option.addEventListener("pointerdown", (event) => { event.preventDefault(); accept(row); });
       return option;
     }));
@@ -48,7 +55,10 @@ function combobox(input, prefixes, take) {
     if (text.length < SHORTEST || prefixes.some((prefix) => text.startsWith(`${prefix}_`))) { close(); return; }
     asked = new AbortController();
     const { signal } = asked;
-    timer = setTimeout(async () => { const found = await search(text, prefixes, signal).catch(() => []); if (!signal.aborted) show(found); }, WAIT);
+    timer = setTimeout(async () => {
+      const entries = await search(text, prefixes, signal).catch(() => []);
+      if (!signal.aborted) show(entries);
+    }, WAIT);
   });
   input.addEventListener("keydown", (event) => {
     const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -63,9 +73,13 @@ function combobox(input, prefixes, take) {
 }
 
 if (address) {
-  for (const input of $$("input[data-prefixes]")) combobox(input, input.dataset.prefixes.split(" "), (id) => { input.value = id; });
+  for (const input of $$("input[data-prefixes]")) {
+    combobox(input, input.dataset.prefixes.split(" "), (id) => { input.value = id; });
+  }
   for (const area of $$("textarea[data-prefixes]")) {
-    const input = make("input", { class: "in", id: `${area.id}-add`, placeholder: "Search to add one", "aria-label": "Search to add one", autocomplete: "off" });
+    const hint = "Search to add one";
+    const names = { class: "in", id: `${area.id}-add`, placeholder: hint, "aria-label": hint, autocomplete: "off" };
+    const input = make("input", names);
     area.before(input);
     combobox(input, area.dataset.prefixes.split(" "), (id) => {
       area.value = [...area.value.split("\n").filter(Boolean), id].join("\n");
@@ -96,13 +110,15 @@ for (const group of $$('[data-kind="interval"]')) {
 
 const differs = (field) => {
   if (field.type === "checkbox") return field.checked !== field.defaultChecked;
-  if (field.options) return [...field.options].some((option) => option.selected !== option.defaultSelected) && field.selectedIndex > 0;
+  if (field.options) return !(field.selectedOptions[0]?.defaultSelected ?? true) && field.selectedIndex > 0;
   return field.value !== field.defaultValue;
 };
 for (const form of $$("main form[method=post]")) {
   let sent = false;
   const changed = () => [...form.elements].filter((field) => field.name && field.type !== "hidden" && differs(field));
-  form.addEventListener("input", ({ target }) => target.closest(".field")?.classList.toggle("changed", differs(target)));
+  form.addEventListener("input", ({ target }) => {
+    target.closest(".field")?.classList.toggle("changed", differs(target));
+  });
   form.addEventListener("submit", () => { sent = true; });
   addEventListener("beforeunload", (event) => { if (!sent && changed().length) event.preventDefault(); });
 }

@@ -24,7 +24,8 @@ const OWN = [
 const PAUSE = 900; // milliseconds between two keys that belong together
 
 const jumps = document.querySelector("#jumps")?.content.querySelectorAll("a") ?? [];
-export const KEYS = [...OWN, ...[...jumps].map((link) => [link.dataset.key, link.textContent, "go", link.getAttribute("href")])];
+const jump = (link) => [link.dataset.key, link.textContent, "go", link.getAttribute("href")];
+export const KEYS = [...OWN, ...[...jumps].map(jump)];
 
 /** Whether keys of one letter act: they can be switched off (WCAG 2.1.4). */
 export const single = {

@@ -40,7 +40,7 @@ function show() {
   sign.hidden = false;
   sign.setAttribute("aria-pressed", String(paused));
   sign.textContent = paused ? "Paused" : "Live";
-  sign.title = paused ? "New rows are not shown. Press to show them." : "New rows are shown as they come. Press to pause.";
+  sign.title = paused ? "Press to be told of new rows." : "New rows are told as they come. Press to pause.";
 }
 
 export function pause() {

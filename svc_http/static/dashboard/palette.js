@@ -50,7 +50,8 @@ const recent = () => { try { return JSON.parse(memory.get(place) ?? "[]").filter
 
 async function update() {
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const fitting = entries.filter(({ label, detail }) => words.every((word) => `${label} ${detail}`.toLowerCase().includes(word)));
+  const fits = ({ label, detail }) => words.every((word) => `${label} ${detail}`.toLowerCase().includes(word));
+  const fitting = entries.filter(fits);
   const near = words.length ? fitting.slice(0, 8) : [...recent(), ...fitting];
   show(near);
   asked.abort();
@@ -59,8 +60,8 @@ async function update() {
   asked = new AbortController();
   const { signal } = asked;
   timer = setTimeout(async () => {
-    const found = await load({ q: input.value.trim() }, signal).catch(() => []);
-    if (!signal.aborted) show([...near, ...found]);
+    const rows = await load({ q: input.value.trim() }, signal).catch(() => []);
+    if (!signal.aborted) show([...near, ...rows]);
   }, WAIT);
 }
 

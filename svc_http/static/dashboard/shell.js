@@ -35,7 +35,8 @@ export const memory = {
 export const say = (text) => { $("#spoken").textContent = text; };
 
 export function toast(text) {
-  const close = make("button", { class: "btn quiet icon sm", type: "button", "data-close": "", "aria-label": "Dismiss" }, icon("x"));
+  const names = { class: "btn quiet icon sm", type: "button", "data-close": "", "aria-label": "Dismiss" };
+  const close = make("button", names, icon("x"));
   const node = make("div", { class: "toast" }, icon("circle-check"), make("span", {}, text), close);
   $(".toasts").append(node);
   while ($$(".toast").length > 3) $(".toast").remove();
@@ -43,7 +44,7 @@ export function toast(text) {
 
 // -- what a key or a button does -----------------------------------------------------------------
 
-const isDark = () => getComputedStyle(root).colorScheme === "dark" || (!root.dataset.theme && matchMedia("(prefers-color-scheme: dark)").matches);
+const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
 const choose = (name, value) => { root.dataset[name] = value; memory.set(name, value); };
 const rows = () => $$("[data-rows] tbody tr, ul[data-rows] > li");
 const row = () => document.activeElement?.closest?.("[data-rows] tbody tr, ul[data-rows] > li");
@@ -61,8 +62,16 @@ const acts = {
   sheet: () => sheet().showModal(),
   next: () => step(1),
   previous: () => step(-1),
-  open: () => { const link = row() && $("a", row()); if (!link || document.activeElement !== link) return false; link.click(); },
-  select: () => { const node = row(); if (!node) return false; node.toggleAttribute("data-selected"); say(node.hasAttribute("data-selected") ? "Selected" : "Not selected"); },
+  open: () => {
+    const link = row() && $("a", row());
+    if (!link || document.activeElement !== link) return false;
+    link.click();
+  },
+  select: () => {
+    const node = row();
+    if (!node) return false;
+    say(node.toggleAttribute("data-selected") ? "Selected" : "Not selected");
+  },
   link: () => {
     const links = $$("[data-selected] a:first-of-type").map((link) => link.href);
     copy(links.join("\n") || location.href, `${links.length > 1 ? `${links.length} links` : "Link"} copied`);
@@ -77,19 +86,24 @@ function sheet() {
   const open = $("#keys");
   if (open) return open;
   const names = (keys) => keys.replace("mod+", "⌘ or Ctrl ").split(" ").flatMap((key) => [make("kbd", {}, key), " "]);
-  const list = make("dl", {}, ...KEYS.map(([keys, label]) => make("div", {}, make("dt", {}, label), make("dd", {}, ...names(keys)))));
+  const line = ([keys, label]) => make("div", {}, make("dt", {}, label), make("dd", {}, ...names(keys)));
+  const list = make("dl", {}, ...KEYS.map(line));
   const box = make("input", { type: "checkbox" });
   box.checked = single.on;
   box.addEventListener("change", () => { single.on = box.checked; });
   const close = make("form", { method: "dialog" }, make("button", { class: "btn" }, "Close"));
   const title = make("h2", { class: "h", id: "keys-title" }, "Keys");
-  const inner = make("div", { class: "dialog-in" }, title, list, make("label", { class: "check" }, box, make("span", {}, "Keys of one letter")), close);
+  const choice = make("label", { class: "check" }, box, make("span", {}, "Keys of one letter"));
+  const inner = make("div", { class: "dialog-in" }, title, list, choice, close);
   body.append(make("dialog", { id: "keys", class: "keys", "aria-labelledby": "keys-title" }, inner));
   return $("#keys");
 }
 
 async function copy(text, message) {
-  try { await navigator.clipboard.writeText(text); toast(message); } catch { toast("The browser does not let this page copy."); }
+  try {
+    await navigator.clipboard.writeText(text);
+    toast(message);
+  } catch { toast("The browser does not let this page copy."); }
 }
 
 addEventListener("click", (event) => {
@@ -107,7 +121,10 @@ addEventListener("submit", ({ target, submitter }) => {
   submitter.setAttribute("aria-busy", "true");
   setTimeout(() => { submitter.disabled = true; });
 });
-addEventListener("pageshow", () => $$("[aria-busy]").forEach((button) => { button.disabled = false; button.removeAttribute("aria-busy"); }));
+addEventListener("pageshow", () => $$("[aria-busy]").forEach((button) => {
+  button.disabled = false;
+  button.removeAttribute("aria-busy");
+}));
 
 // -- what a page shows ---------------------------------------------------------------------------
 
@@ -144,7 +161,9 @@ function tabs(block) {
 
 $$("[data-act], [data-close]").forEach((button) => { if (button.dataset.act !== "pause") button.hidden = false; });
 if (navigator.clipboard) $$("[data-copy]").forEach((button) => { button.hidden = false; });
-$$("[data-key]").forEach((node) => { node.title ||= `${node.getAttribute("aria-label") ?? node.textContent.trim()} (${node.dataset.key})`; });
+for (const node of $$("[data-key]")) {
+  node.title ||= `${node.getAttribute("aria-label") ?? node.textContent.trim()} (${node.dataset.key})`;
+}
 $$("[data-tabs]").forEach(tabs);
 tell();
 setInterval(() => tell(), 60_000);

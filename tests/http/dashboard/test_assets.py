@@ -13,7 +13,7 @@ from svc_http.pages.markup import STATIC
 OWN = STATIC / "dashboard"
 TEMPLATES = sorted(Path(page_markup.__file__).with_name("templates").glob("*.html"))
 SPRITE = (STATIC / "vendor/lucide-1.62.0/icons.svg").read_text("utf-8")
-SHOWN = page_markup.render_page("kit", **kit.kit_values()).decode()
+SHOWN = page_markup.render_page("kit", shell=None, toasts=(), **kit.kit_values()).decode()
 
 ON_EVERY_PAGE = ("theme.js", "shell.js", "keys.js", "live.js")
 WITH_A_FORM = (*ON_EVERY_PAGE, "fields.js")
