@@ -52,7 +52,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.wire": 983,
     "svc_http": 422,
     "svc_http.adapter": 363,
-    "svc_http.dashboard": 1140,
+    "svc_http.dashboard": 1137,
     "svc_http.exchange": 690,
     "svc_http.guard": 750,
     "svc_http.mcp": 164,
