@@ -15,6 +15,6 @@ def kit_values() -> dict[str, Any]:
     return {**samples, "fields": [Field(**row) for row in samples["fields"]]}
 
 
-async def kit(_desk: Desk, _visit: Visit) -> HtmlPage:
+async def kit_page(_desk: Desk, _visit: Visit) -> HtmlPage:
     """The page at `/dashboard/kit`."""
     return HtmlPage("kit", kit_values())

@@ -137,7 +137,7 @@ async def palette(desk: Desk, visit: Visit) -> Download:
 def page_links(desk: Desk) -> Iterator[Mapping[str, str]]:
     """Every page and act that the person may open without a row: pages first."""
     for page in filter(desk.may, _entrances()):
-        group, picture = ("Go to", picture_of(page)) if is_safe(page) else ("Do", "plus")
+        group, picture = ("Go to", group_icon(page)) if is_safe(page) else ("Do", "plus")
         link = {"group": group, "label": page.summary, "detail": caption_of(page.group)}
         yield {**link, "picture": picture, "href": _address(desk, page)}
 
@@ -146,11 +146,11 @@ def _row_link(desk: Desk, row: Mapping[str, Any]) -> Mapping[str, str]:
     operation = BY_ID[row["operation"]]
     link = {"group": "Rows", "label": row["title"], "detail": caption_of(row["kind"])}
     href = _address(desk, operation, **row["values"])
-    return {**link, "id": row["id"], "picture": picture_of(operation), "href": href}
+    return {**link, "id": row["id"], "picture": group_icon(operation), "href": href}
 
 
 @cache  # Bounded: one picture for each operation of the catalogue.
-def picture_of(operation: Operation[Any, Any]) -> str:
+def group_icon(operation: Operation[Any, Any]) -> str:
     """The icon of the group of an operation."""
     own = (row.picture for row in menu_rows() if row.operation.group == operation.group)
     return next(own, "list")
