@@ -24,7 +24,7 @@ from svc_core.base.instants import micros
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Collection
 
-LinkPurpose = Literal["setup", "invite", "reset", "passkey"]
+LinkPurpose = Literal["setup", "invite", "reset", "sign-in", "passkey"]
 """What a link is for; `passkey` is a challenge that was answered."""
 
 LIFETIMES: Mapping[LinkPurpose, timedelta] = MappingProxyType(
@@ -32,6 +32,7 @@ LIFETIMES: Mapping[LinkPurpose, timedelta] = MappingProxyType(
         "setup": timedelta(minutes=30),
         "invite": timedelta(days=7),
         "reset": timedelta(minutes=30),
+        "sign-in": timedelta(hours=24),
         "passkey": timedelta(minutes=5),
     }
 )

@@ -119,6 +119,14 @@ class RemovePasskey:
 
 
 @frozen
+class ShowSignInMethods:
+    """Whose they are."""
+
+    user: OfPerson = None
+    """Who signs in by them."""
+
+
+@frozen
 class SignInMethods:
     """What a person signs in by."""
 
@@ -247,12 +255,14 @@ async def _check_owners(ctx: Context, memberships: Iterable[Membership]) -> None
 # -- what people sign in by --------------------------------------------------------------------
 
 
+async def show_sign_in_methods(ctx: Context, request: ShowSignInMethods) -> Single[SignInMethods]:
+    """Show what a person signs in by: the handle, a password or not, the passkeys."""
+    return _methods(await _own_credential(ctx, request.user))
+
+
 async def set_password(work: WorkContext, request: SetPassword) -> Single[SignInMethods]:
     """Set a password. All other sessions of the person end."""
-
-    async def find(ctx: Context) -> Credential:
-        return await _own_credential(ctx, request.user)
-
+    find = partial(_own_credential, who=request.user or work.actor.user_id)
     id_ = (await work.work.read(SYSTEM, find)).id
     session_id = work.actor.session_id
     return _methods(
@@ -402,6 +412,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         remove_user,
         guarded=True,
     ),
+    _own("users show", "Show what a person signs in by", show_sign_in_methods),
     _own("users set-password", "Set the password of a person", set_password, guarded=True),
     _own("users", "Register a passkey", add_passkey, guarded=True),
     _own("users remove-passkey", "Remove a passkey", remove_passkey, guarded=True),

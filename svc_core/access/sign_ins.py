@@ -183,6 +183,8 @@ async def use_link(ctx: Context, token: str, answer: LinkAnswer, phc: str | None
     if link.purpose == "invite" and answer.user_id is not None:
         await _join(ctx, link, answer.user_id)
         return answer.user_id
+    if link.purpose == "sign-in" and link.grant.user_id is not None:
+        return link.grant.user_id
     if phc is None and answer.passkey is None:
         raise Problem(problem.VALIDATION_FAILED, "/password: choose one, or make a passkey")
     handle = _handle(link, answer)

@@ -81,9 +81,7 @@ class Dashboard:
         return Resource(route.path, handlers)
 
     async def _serve(self, route: PageRoute, exchange: Exchange, places: Mapping[str, str]) -> None:
-        if exchange.scope.get("root_path"):
-            detail = "The dashboard is served at the root of an origin, and not below a mount."
-            raise Problem(problem.NOT_FOUND, detail)
+        check_mount(exchange)
         is_form = exchange.method == "POST"
         if is_form:
             security.check_origin(exchange, self.office.settings.origin)
@@ -137,6 +135,17 @@ class Dashboard:
                 headers += _download_fields(answer)
                 body, status = answer.body, 200
         await exchange.answer(status, headers, body)
+
+
+def check_mount(exchange: Exchange) -> None:
+    """Check that the dashboard is not served below a mount, where its cookie would be others', too.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    if exchange.scope.get("root_path"):
+        detail = "The dashboard is served at the root of an origin, and not below a mount."
+        raise Problem(problem.NOT_FOUND, detail)
 
 
 def home_of(person: Person, workspace_id: str) -> Home:

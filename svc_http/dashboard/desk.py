@@ -100,13 +100,14 @@ class Desk:
             Problem: NOT_FOUND; it is not for them.
         """
         person, home = self.person, self.person.home
-        return actor_of(
+        actor = actor_of(
             operation,
             workspace_id=None if home is None else home.id,
             user_id=person.user_id,
             role=person.role,
             is_operator=person.is_operator,
         )
+        return attrs.evolve(actor, session_id=person.session_id)
 
     async def run(
         self,

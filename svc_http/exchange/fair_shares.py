@@ -112,6 +112,10 @@ BOUNDS: Final[dict[str, Bound]] = {
     # Webhooks at one host, so that a slow host does not take all places.
     "webhooks of a host": Bound(8),
     "automations": Bound(8),
+    # Passwords that are hashed at once, of 19 MiB each, and those that wait with them: a third of a
+    # second's work. Half of them are free for whoever comes from elsewhere.
+    "hashes": Bound(2),
+    "passwords": Bound(18, {"block": 9}),
     # Programs that speak, each of which may need a processor.
     "recordings": Bound(4),
 }

@@ -206,9 +206,14 @@ class Exchange:
         return is_v2(self.path)
 
     @property
+    def is_private(self) -> bool:
+        """Whether the request is for a page of the dashboard, which no other origin may read."""
+        return self.path.startswith(DASHBOARD)
+
+    @property
     def version_headers(self) -> tuple[Header, ...]:
         """The fields that every answer under this path carries."""
-        if self.path.startswith(DASHBOARD):
+        if self.is_private:
             return NO_INTERFACE
         return V2 if self.is_v2 else V1
 
@@ -354,7 +359,7 @@ class Exchange:
 
     def _add_fields(self, headers: list[Header]) -> None:
         """Add the fields that depend on the request and on the state of the connection."""
-        if b"origin" in self.fields:
+        if b"origin" in self.fields and not self.is_private:
             headers.append(_EXPOSE)
         if self.closing and self.scope["http_version"][0] == "1":
             headers.append(_CLOSE)

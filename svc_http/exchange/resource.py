@@ -71,7 +71,8 @@ class Resource:
 
     def _options(self, exchange: Exchange) -> list[Header]:
         fields = {"Allow": self.allow, **self._patch}
-        if exchange.header("access-control-request-method") is not None:
+        is_preflight = exchange.header("access-control-request-method") is not None
+        if is_preflight and not exchange.is_private:
             fields["Access-Control-Allow-Methods"] = self.allow
             request_headers = exchange.header("access-control-request-headers") or ""
             # Clients send fields of their own, so every field is allowed: access depends on a key,

@@ -19,6 +19,8 @@ PER_DAY: Final = 20_000
 far too few to guess the 96 random bits of a receipt's id."""
 PAGES_PER_MINUTE: Final = 300
 """Of one session on the dashboard: nobody reads five pages a second."""
+PAGES_PER_DAY: Final = 50_000
+"""Of one session: its five pages a second for three hours."""
 
 
 async def count_by_address(counters: Counters, block: str, now: datetime, *, admits: bool) -> None:
@@ -45,15 +47,18 @@ async def count_by_session(
     Raises:
         Problem: RATE_LIMITED, or as `wait_seconds`.
     """
-    pool = Pool("session-minute", session_id, PAGES_PER_MINUTE, MINUTE_SECONDS)
-    wait = await wait_seconds(counters, (pool,), now, admits=admits)
+    pools = (
+        Pool("session-minute", session_id, PAGES_PER_MINUTE, MINUTE_SECONDS),
+        Pool("session-day", session_id, PAGES_PER_DAY, DAY_SECONDS),
+    )
+    wait = await wait_seconds(counters, pools, now, admits=admits)
     if wait is not None:
         detail = "This session has asked for too many pages."
         raise Problem(problem.RATE_LIMITED, detail, {"Retry-After": str(wait)})
 
 
 async def wait_seconds(
-    counters: Counters, pools: tuple[Pool, ...], now: datetime, *, admits: bool
+    counters: Counters, pools: tuple[Pool, Pool], now: datetime, *, admits: bool
 ) -> int | None:
     """Count a request in these pools; the seconds to wait where one is used up, else None.
 

@@ -35,7 +35,7 @@ def child_main(*, config: str | None, flags: Mapping[str, Any], fd: int, number:
 
 
 def _ready(server: StartedServer) -> None:
-    line = {"admin": server.admin, "isEmpty": server.is_empty}
+    line = {"admin": server.admin, "isEmpty": server.is_empty, "signIn": server.sign_in}
     sys.stdout.write(f"{json.dumps(line)}\n")
     sys.stdout.flush()
 

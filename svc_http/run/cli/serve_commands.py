@@ -16,6 +16,7 @@ from cyclopts import Parameter
 
 from svc_core.operation.ports import BASE_V1, BASE_V2
 from svc_http import mcp, settings
+from svc_http.exchange.http_exchange import DASHBOARD
 from svc_http.outside.facilitators import ethereum, x402
 from svc_http.run.cli.exit_codes import REFUSED, UsageError, tell
 from svc_http.run.cli.options import load_settings, parameter
@@ -96,16 +97,21 @@ serve_command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 
 
 def server_addresses(server: StartedServer) -> dict[str, Any]:
-    """The addresses of a running server, for programs; `admin` is what SVC_SERVER takes."""
+    """The addresses of a running server, for programs; `admin` is what SVC_SERVER takes.
+
+    `signIn` lets a person in once, where nobody could sign in yet, and in the demo.
+    """
     settings, origin = server.settings, server.settings.origin
     places: dict[str, Any] = {
         "api": origin + BASE_V1,
         "v2": origin + BASE_V2,
         "docs": f"{origin}/docs",
-        "dashboard": f"{origin}/",
+        "dashboard": f"{origin}{DASHBOARD}",
         "mcp": f"{origin}{mcp.PATH}",
         "admin": server.admin,
     }
+    if server.sign_in is not None:
+        places["signIn"] = server.sign_in
     if settings.x402_pay_to is not None:
         places["x402"] = {
             "network": settings.payment_network,
@@ -132,6 +138,7 @@ def _program() -> str:
 
 def _places(server: StartedServer) -> Iterator[str]:
     origin = server.settings.origin
+    yield f"Dashboard   {origin}{DASHBOARD}"
     yield f"API         {origin}{BASE_V1}   (v2: {origin}{BASE_V2})"
     yield f"Docs        {origin}/docs   (OpenAPI: /openapi.json, for SDK tools: /openapi.flat.json)"
     yield f"MCP         {origin}{mcp.PATH}   (over stdio: svc mcp)"
@@ -145,14 +152,18 @@ def _places(server: StartedServer) -> Iterator[str]:
 
 def _lines(server: StartedServer) -> Iterator[str]:
     settings = server.settings
+    server_flag = "" if settings.db == "svc.db" else f" --server {server.admin}"
+    if server.sign_in is not None:
+        yield f"Sign in     {server.sign_in}"
+        yield f"            once, within 30 minutes; for another link: svc users link{server_flag}"
+        yield ""
     yield f"svc {service_version()}  {settings.env}, database {settings.shown_db}"
     yield ""
     yield from _places(server)
     yield f"Admin       {server.admin}"
     if server.is_empty:
-        server_flag = "" if settings.db == "svc.db" else f" --server {server.admin}"
         yield ""
-        yield "There is no workspace yet. Make one, and a key for it:"
+        yield "There is no workspace yet. Sign in, which makes one; or make one, and a key:"
         yield f"  svc workspaces create --name NAME --plan elite{server_flag}"
         yield f"  svc keys create --name NAME{server_flag}"
     yield ""
@@ -161,6 +172,9 @@ def _lines(server: StartedServer) -> Iterator[str]:
 
 def _demo_lines(server: StartedServer, demo: SeededDemo) -> Iterator[str]:
     origin = server.settings.origin
+    yield f"Sign in     {demo.sign_in}   (once; for another link: svc users link demo)"
+    yield f"Read        {demo.report_url}   (a report, for 24 h)"
+    yield ""
     yield f"svc {service_version()}  demo: its data ends with it; nothing leaves this machine"
     yield ""
     yield from _places(server)

@@ -4,8 +4,10 @@ It uses the same operations as real use: files are added as sources and taken in
 created, reports are made, records are appended. Nothing is written past the executor.
 """
 
+import json
 from collections.abc import Iterable
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -13,7 +15,9 @@ from attrs import field, frozen
 
 from svc_core.access import operations as accounts
 from svc_core.access.creation import KeyWish
+from svc_core.access.one_use_links import LinkGrant, issue_link
 from svc_core.access.operations import IssuedKey
+from svc_core.access.people import create_credential
 from svc_core.access.scopes import SCOPES
 from svc_core.intel.folding.model import Source
 from svc_core.intel.signals.model import SIGNALS
@@ -24,6 +28,7 @@ from svc_core.reports import publications
 from svc_core.reports.profiles import operations
 from svc_core.reports.profiles.model import PROFILES as STORED
 from svc_core.reports.profiles.model import SUBSCRIPTIONS, ProfileInput
+from svc_core.reports.report_commands import OpenReport, open_report
 from svc_core.reports.report_runs import make_report
 from svc_core.search.vector_likeness import Embedder
 from svc_http.outside.fetch.document_fetcher import Fetcher
@@ -43,7 +48,8 @@ class SeededDemo:
     """The contents of a filled demo store.
 
     `key` is the secret of a key with every scope, `report_id` a report that is worth reading,
-    `subject` what the ledger tells of.
+    `subject` what the ledger tells of. `sign_in` is a link that signs in the demo's owner once, and
+    `report_url` opens the report.
     """
 
     workspace_id: str
@@ -55,6 +61,8 @@ class SeededDemo:
     reports: int
     report_id: str
     subject: DemoSubject
+    sign_in: str = field(repr=False)
+    report_url: str = field(repr=False)
 
 
 async def seed_demo(service: Service, fetcher: Fetcher, folder: Path) -> SeededDemo:
@@ -81,6 +89,8 @@ async def seed_demo(service: Service, fetcher: Fetcher, folder: Path) -> SeededD
         for wish in reversed(PROFILES)
     ]
     subject = await append_demo_subject(service, house.key, read)
+    opening = OpenReport(reports[-1])
+    page = await service.read(tenant, lambda ctx: open_report(ctx, opening))
     return SeededDemo(
         workspace_id=tenant,
         plan=PLAN,
@@ -91,6 +101,8 @@ async def seed_demo(service: Service, fetcher: Fetcher, folder: Path) -> SeededD
         reports=len(set(reports)),
         report_id=reports[-1],
         subject=subject,
+        sign_in=await service.system(partial(_let_in, user_id=house.key.user_id or "")),
+        report_url=json.loads(page.raw)["url"],
     )
 
 
@@ -134,6 +146,13 @@ async def _open_house(ctx: Context, service: Service) -> IssuedKey:
         expires_at=ctx.now + KEY_LIFETIME,
     )
     return await accounts.create_key(ctx, wish, plans=service.plans)
+
+
+async def _let_in(ctx: Context, user_id: str) -> str:
+    """The address that signs in the owner of the demo, who is its operator."""
+    await create_credential(ctx, user_id, WORKSPACE, is_operator=True)
+    link = await issue_link(ctx, "sign-in", LinkGrant(user_id=user_id))
+    return link.address(ctx.host.origin)
 
 
 async def _watch(service: Service, tenant: str, wish: ProfileInput, *, is_spoken: bool) -> str:

@@ -15,9 +15,12 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import attrs
-from attrs import frozen
+from attrs import field, frozen
 
 from svc_core.access import operations as accounts
+from svc_core.access.one_use_links import LinkGrant, issue_link
+from svc_core.access.people import is_unclaimed
+from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM
 from svc_core.payments.networks import BURN_ADDRESS
 from svc_http.outside.facilitators import ethereum
@@ -35,12 +38,16 @@ from svc_http.system import sigterm_interrupts
 
 @frozen
 class StartedServer:
-    """A server that answers requests: its addresses and whether its store is empty."""
+    """A server that answers requests: its addresses and whether its store is empty.
+
+    `sign_in` is an address that lets the first person in, once; None where there is none.
+    """
 
     settings: Settings
     admin: str
     is_empty: bool
     demo: SeededDemo | None = None
+    sign_in: str | None = field(default=None, repr=False)
 
 
 OnReady = Callable[[StartedServer], None]
@@ -185,7 +192,10 @@ async def _serve(
         demo = None if feeds is None else await _seed(runtime, feeds)
         async with controlled(service, number) as admin:
             is_empty = not await acting.read(SYSTEM, accounts.list_workspaces)
-            server = StartedServer(runtime.settings, admin, is_empty, demo)
+            sign_in = None if demo is None else demo.sign_in
+            if is_empty and number in {None, 1}:
+                sign_in = await acting.system(_first_link)
+            server = StartedServer(runtime.settings, admin, is_empty, demo, sign_in)
             with ExitStack() as stack:
                 if manner.restarts is not None:
                     listening = listening.dup()  # the one that stays keeps who connects waiting
@@ -196,6 +206,14 @@ async def _serve(
                 gc.collect()
                 gc.freeze()
                 await hypercorn.serve(service, listening, lambda _host, _port: on_ready(server))
+
+
+async def _first_link(ctx: Context) -> str | None:
+    """An address for the first person of all; None where somebody can sign in."""
+    if not await is_unclaimed(ctx):
+        return None
+    link = await issue_link(ctx, "setup", LinkGrant(role="owner", is_operator=True))
+    return link.address(ctx.host.origin)
 
 
 async def _seed(runtime: Runtime, feeds: Path) -> SeededDemo:

@@ -79,7 +79,10 @@ def run_processes(
     def ready(message: Mapping[str, Any]) -> None:
         on_ready(
             StartedServer(
-                settings_at_port(settings, listening), message["admin"], message["isEmpty"]
+                settings_at_port(settings, listening),
+                message["admin"],
+                message["isEmpty"],
+                sign_in=message["signIn"],
             )
         )
 

@@ -26,7 +26,7 @@ from svc_core.ledger.signing_key import Purpose, ensure_signer, stored_signer
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host, Signer
 from svc_core.operation.parsing import Site
-from svc_core.operation.ports import SYSTEM, Ids, SharedUnavailable, Storage, Transaction
+from svc_core.operation.ports import SYSTEM, Ids, Lockouts, SharedUnavailable, Storage, Transaction
 from svc_core.operation.stream import Watch
 from svc_core.payments.evm import Judge
 from svc_core.payments.operations import Receipts
@@ -231,7 +231,7 @@ class Runtime:
     def desk_units(self) -> Service:
         """The units of work of the dashboard, with what the operator's commands are lent."""
         service = self.service
-        lends = {**service.host.providers, **self.lends}
+        lends = {**service.host.providers, Lockouts: self.shared.lockouts, **self.lends}
         return attrs.evolve(service, host=attrs.evolve(service.host, providers=lends))
 
     def on_failure(self, event: str) -> OnFailure:

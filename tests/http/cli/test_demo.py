@@ -18,7 +18,8 @@ from tests.nursery import DEVNULL, NURSERY, Child
 
 def test_one_line_of_json_tells_where_everything_is(demo: Any) -> None:
     matches = demo.addresses
-    assert sorted(matches) == ["admin", "api", "dashboard", "docs", "key", "mcp", "v2", "x402"]
+    names = ["admin", "api", "dashboard", "docs", "key", "mcp", "signIn", "v2", "x402"]
+    assert sorted(matches) == names
     assert matches["api"].endswith("/api/v1")
     assert matches["v2"].endswith("/api/v2")
     assert re.fullmatch("svc_[0-9a-f]{64}", matches["key"])
@@ -31,8 +32,10 @@ def test_one_line_of_json_tells_where_everything_is(demo: Any) -> None:
 
 
 def test_every_address_answers(demo: Any) -> None:
-    for name in ("docs", "dashboard"):
+    for name in ("docs", "signIn"):
         assert demo.http.get(demo.addresses[name]).status_code == 200
+    step = demo.http.get(demo.addresses["dashboard"], follow_redirects=False)
+    assert (step.status_code, step.headers["location"][:18]) == (303, "/dashboard/sign-in")
     assert demo.get("/readyz").status_code == 200
     assert demo.get("/openapi.json").status_code == 200
 

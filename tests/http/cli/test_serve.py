@@ -53,7 +53,8 @@ def test_what_was_answered_survives_a_kill(
     tmp_path: Path, serving_: Callable[..., Any], svc_in: Callable[..., Any]
 ) -> None:
     with serving_("--db", "svc.db", "--port", 0, cwd=tmp_path) as running:
-        assert sorted(running.addresses) == ["admin", "api", "dashboard", "docs", "mcp", "v2"]
+        names = ["admin", "api", "dashboard", "docs", "mcp", "signIn", "v2"]
+        assert sorted(running.addresses) == names
         api_key = svc_in("keys", "create", "--name", "a", "--json", cwd=tmp_path).json
         wish = {"name": "Ports", "topic": "Port strikes", "frequency": "manual"}
         creation = running.http.post(
@@ -236,6 +237,36 @@ def _started(**extras: Any) -> StartedServer:
     return StartedServer(settings, **(members | extras))
 
 
+def _demo() -> SeededDemo:
+    subject = DemoSubject("sbj_" + "0" * 24, 9)
+    links = ("http://127.0.0.1:8000/dashboard/setup#abc", "http://127.0.0.1:8000/reports/abc")
+    counts = (1, 2, 3, 4, "rpt_" + "0" * 24)
+    return SeededDemo("wsp_1", "elite", "svc_" + "a" * 64, *counts, subject, *links)
+
+
+def test_the_first_line_lets_the_first_person_in(capsys: pytest.CaptureFixture[str]) -> None:
+    link = "http://127.0.0.1:8000/dashboard/setup#abc"
+    _announce(_started(is_empty=True, sign_in=link), as_json=False)
+    lines = capsys.readouterr().out.split("\n")
+    assert lines[:2] == ["", f"  Sign in     {link}"]
+    assert "30 minutes" in lines[2]
+    assert "svc users link" in lines[2]
+    _announce(_started(is_empty=True, sign_in=link), as_json=True)
+    output = json.loads(capsys.readouterr().out)
+    assert (output["dashboard"], output["signIn"]) == ("http://127.0.0.1:8000/dashboard", link)
+    _announce(_started(), as_json=False)
+    assert "Sign in" not in capsys.readouterr().out
+
+
+def test_the_demo_is_signed_in_to_by_its_first_line(capsys: pytest.CaptureFixture[str]) -> None:
+    demo = _demo()
+    _announce(_started(demo=demo, sign_in=demo.sign_in), as_json=False)
+    lines = capsys.readouterr().out.split("\n")
+    assert lines[1].startswith(f"  Sign in     {demo.sign_in} ")
+    assert "svc users link demo" in lines[1]
+    assert lines[2].startswith(f"  Read        {demo.report_url} ")
+
+
 def test_an_empty_store_is_told_how_to_begin(capsys: pytest.CaptureFixture[str]) -> None:
     _announce(_started(is_empty=True), as_json=False)
     output = capsys.readouterr().out
@@ -266,8 +297,7 @@ def test_lines_to_try_call_this_program_as_the_shell_can(
 def test_a_terminal_is_shown_the_same_words(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    output = DemoSubject("sbj_" + "0" * 24, 9)
-    demo = SeededDemo("wsp_1", "elite", "svc_" + "a" * 64, 1, 2, 3, 4, "rpt_" + "0" * 24, output)
+    demo = _demo()
     _announce(_started(demo=demo), as_json=False)
     pipe_output = capsys.readouterr().out
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
@@ -284,8 +314,7 @@ def test_a_terminal_is_shown_the_same_words(
 def test_a_server_tells_where_payments_go_or_how_they_could(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    output = DemoSubject("sbj_" + "0" * 24, 9)
-    demo = SeededDemo("wsp_1", "elite", "svc_" + "a" * 64, 1, 2, 3, 4, "rpt_" + "0" * 24, output)
+    demo = _demo()
     _announce(_started(demo=demo), as_json=False)
     assert 'pip install "svc-intelligence[x402]"' in capsys.readouterr().out
     paying_server = _started(demo=demo)

@@ -1,0 +1,104 @@
+"""The page of the person who is signed in: what they sign in by, and where.
+
+Rule: each form on it runs one operation, as its derived page does, and comes back here.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from svc_core import catalog
+from svc_core.access import passkeys
+from svc_core.access.passkeys import PasskeyHolder
+from svc_core.base import instants
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.caller import Actor
+from svc_core.operation.ports import SYSTEM
+from svc_http.dashboard.dashboard_resources import sign_in_address
+from svc_http.dashboard.desk import Desk
+from svc_http.dashboard.visit import HtmlPage, PageAnswer, PageRoute, Redirection, Visit
+from svc_http.exchange.http_exchange import DASHBOARD
+
+OWN_PAGE: Final = f"{DASHBOARD}/me"
+
+_OPERATIONS: Final = {operation.id: operation for operation in catalog.LOCAL_OPERATIONS}
+_FORMS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
+    "setPassword": ("Your password is another one; all other sessions have ended.", ("password",)),
+    "addPasskey": ("The passkey was added.", ("answer", "name")),
+    "removePasskey": ("The passkey was removed.", ("passkeyId",)),
+    "revokeSession": ("The session has ended.", ("sessionId",)),
+}
+"""What each form does, by its operation: what is said afterwards, and its fields."""
+
+
+def own_routes() -> tuple[PageRoute, ...]:
+    """The addresses that belong to no workspace: this page, and the first of all."""
+    return PageRoute(DASHBOARD, _start), PageRoute(OWN_PAGE, _show, _act)
+
+
+async def _start(desk: Desk, _visit: Visit) -> PageAnswer:
+    """Lead to the first workspace, or to this page where there is none."""
+    homes = desk.person.homes
+    return Redirection(f"{DASHBOARD}/w/{homes[0].id}" if homes else OWN_PAGE)
+
+
+async def _act(desk: Desk, visit: Visit) -> PageAnswer:
+    form = {name: entries[0] for name, entries in (visit.form or {}).items()}
+    operation = _OPERATIONS.get(form.get("act", ""))
+    if operation is None or operation.id not in _FORMS:
+        raise Problem(problem.INVALID_PARAMETER, "act: it names no form of this page.")
+    if operation.guarded and not desk.is_fresh:
+        return Redirection(sign_in_address(desk.exchange, is_again=True))
+    body = {name: form[name] for name in _FORMS[operation.id][1] if form.get(name)}
+    try:
+        await _at_home(desk).run(operation, body=body)
+    except Problem as refusal:
+        return await _page(desk, refusal)
+    return Redirection(f"{OWN_PAGE}?done={operation.id}")
+
+
+async def _show(desk: Desk, visit: Visit) -> PageAnswer:
+    said, _ = _FORMS.get(visit.word("done"), ("", ()))
+    return await _page(desk, toast=said)
+
+
+async def _page(desk: Desk, refusal: Problem | None = None, toast: str = "") -> HtmlPage:
+    methods = await _answer(desk, "showSignInMethods")
+    sessions, user_id = await _answer(desk, "listSessions"), desk.person.user_id
+    values = {
+        "person": desk.person,
+        "methods": methods | {"passkeys": [_with_instants(row) for row in methods["passkeys"]]},
+        "sessions": [_with_instants(row) for row in sessions if row["userId"] == user_id],
+        "passkey": _options(desk),
+        "refusal": refusal,
+    }
+    if toast:
+        values["toasts"] = ((toast, "", ()),)
+    return HtmlPage("me", values, 200 if refusal is None else refusal.type.status)
+
+
+def _options(desk: Desk) -> str | None:
+    """What a browser makes a passkey by; None where there are none."""
+    units, person = desk.office.desk_units, desk.person
+    if not passkeys.offers_passkeys(units.host):
+        return None
+    holder = PasskeyHolder(person.user_id, person.handle)
+    return passkeys.registration_options(units.context(Actor(SYSTEM)), holder)
+
+
+async def _answer(desk: Desk, operation_id: str) -> Any:
+    reply = await _at_home(desk).run(_OPERATIONS[operation_id])
+    return json.loads(reply.body)["data"]
+
+
+def _with_instants(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: instants.parse(text) if name.endswith("At") else text for name, text in row.items()
+    }
+
+
+def _at_home(desk: Desk) -> Desk:
+    """The person in a workspace of theirs: own things are the same in all of them."""
+    homes = desk.person.homes
+    return desk.at_home(homes[0]) if homes else desk
