@@ -21,12 +21,9 @@ from svc_core.wire import shapes
 from svc_core.wire.constraints import (
     Example,
     Ge,
-    IdOf,
     Label,
     Le,
     MaxLen,
-    MinLen,
-    Pattern,
     WriteOnly,
 )
 from svc_http.dashboard.captions import caption_of, word_caption
@@ -54,18 +51,11 @@ _WORDS: Final[Mapping[Any, str]] = {True: "Yes", False: "No"}
 _BOUNDS: Final[Mapping[type, tuple[str, str]]] = {
     Ge: ("min", "ge"),
     Le: ("max", "le"),
-    MinLen: ("minlength", "min_length"),
     MaxLen: ("maxlength", "max_length"),
-    Pattern: ("pattern", "regex"),
-    IdOf: ("pattern", "regex"),
 }
-"""The attribute of a control that holds a bound, and the member of the constraint."""
-_BOUNDED: Final[Mapping[str, frozenset[str]]] = {
-    "number": frozenset({"min", "max"}),
-    "text": frozenset({"minlength", "maxlength", "pattern"}),
-    "pick": frozenset({"pattern"}),
-    "longtext": frozenset({"minlength", "maxlength"}),
-}
+"""The attribute of a control that holds a bound, and the member of the constraint.
+
+Patterns are left out: browsers read them in a dialect that refuses some."""
 
 
 @frozen
@@ -174,12 +164,12 @@ def _first(marks: Iterable[Any], kind: type[T]) -> T | None:
     return next((mark for mark in marks if isinstance(mark, kind)), None)
 
 
-def _bounds(kind: str, base: Any, marks: Iterable[Any]) -> Iterator[tuple[str, str | int | float]]:
+def _bounds(kind: str, base: Any, marks: Iterable[Any]) -> Iterator[tuple[str, Any]]:
     if kind == "number":
         yield "step", (1 if base is int else "any")
-    for mark in marks:
-        attribute, member = _BOUNDS.get(type(mark), ("", ""))
-        if attribute in _BOUNDED.get(kind, ()):
+    for mark in marks if kind in {"number", "text", "longtext"} else ():
+        if type(mark) in _BOUNDS:
+            attribute, member = _BOUNDS[type(mark)]
             yield attribute, getattr(mark, member)
 
 

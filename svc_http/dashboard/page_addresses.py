@@ -121,12 +121,6 @@ class PageStep:
 
 
 @cache
-def members_of(group: str) -> tuple[Operation[Any, Any], ...]:
-    """The operations of a group that need no row: what its pages lead to."""
-    return tuple(each for each in EVERY if each.group == group and each.verb and not page_ids(each))
-
-
-@cache
 def show_of(operation: Operation[Any, Any]) -> Operation[Any, Any] | None:
     """The operation that shows a row of this list; None where a row is all there is to see."""
     for each in EVERY:
@@ -141,16 +135,58 @@ def show_of(operation: Operation[Any, Any]) -> Operation[Any, Any] | None:
     return None
 
 
-def row_id_for(item: Input, row: Mapping[str, Any], *, is_own: bool = True) -> str | None:
-    """The id of a row that an input takes: the member of that name, else an `id` of its kind.
+@cache
+def row_pages() -> Mapping[str, Operation[Any, Any]]:
+    """What shows one row, by the name of its id and by the prefix of that, where it is the only."""
+    pages: dict[str, Operation[Any, Any]] = {}
+    models: dict[str, set[Any]] = {}
+    for operation in filter(None, map(show_of, EVERY)):
+        item = _id_input(operation)
+        if item.id_of and len(page_ids(operation)) == 1:
+            for name in (item.name, *item.id_of.prefixes):
+                pages.setdefault(name, operation)
+                models.setdefault(name, set()).add(operation.results[0][1])
+    return {name: each for name, each in pages.items() if len(models[name]) == 1}
 
-    A row of another group (`is_own` false) has members that name other rows.
+
+def _id_input(operation: Operation[Any, Any]) -> Input:
+    items = inputs_of(operation.request)
+    return next(item for item in items if item.name == page_ids(operation)[-1])
+
+
+def row_id_for(operation: Operation[Any, Any], row: Mapping[str, Any]) -> str | None:
+    """The id of a row that an operation takes: the member of that name, or an id of its kind.
+
+    An id of no kind, such as the code of a country, is what a row begins with.
     """
-    own, id_ = row.get(item.name), row.get("id")
-    if is_own and isinstance(own, str):
-        return own
-    is_kind = item.name == "id" or (item.id_of is not None and item.id_of.matches(str(id_)))
-    return id_ if isinstance(id_, str) and is_kind else None
+    item = _id_input(operation)
+    head = row.get("head") or {}
+    values = (row.get(item.name), row.get("id"), head.get("id"))
+    texts = values if item.id_of else (*values, *row.values())
+    ids = (text for text in texts if isinstance(text, str))
+    return next((text for text in ids if not item.id_of or item.id_of.matches(text)), None)
+
+
+@cache
+def _takers(group: str) -> tuple[Operation[Any, Any], ...]:
+    """The operations that may take a row of a group: those of it, and those that say its kind."""
+    return tuple(
+        each
+        for each in EVERY
+        if each.verb and page_ids(each) and (each.group == group or _id_input(each).id_of)
+    )
+
+
+@cache
+def _fillers() -> tuple[tuple[Operation[Any, Any], Input], ...]:
+    """The operations whose form takes rows that their address does not name, with that input."""
+    return tuple(
+        (each, item)
+        for each in EVERY
+        if each.verb and each.local and not page_ids(each)
+        for item in inputs_of(each.request)
+        if item.id_of and item.is_positional
+    )
 
 
 def steps_of(group: str, ids: Mapping[str, str], row: Mapping[str, Any]) -> Iterator[PageStep]:
@@ -159,21 +195,15 @@ def steps_of(group: str, ids: Mapping[str, str], row: Mapping[str, Any]) -> Iter
     `ids` are those that lead to the row, by the names of inputs. An operation that takes several
     rows, or can do without any, has this one in its form.
     """
-    for operation in EVERY:
+    id_ = row.get("id")
+    for operation in _takers(group):
         names = page_ids(operation)
-        if operation.verb and names and set(ids) <= set(names):
-            values = dict(ids)
-            for item in inputs_of(operation.request):
-                if item.name == names[-1] and item.name not in ids:
-                    values[item.name] = row_id_for(item, row, is_own=operation.group == group) or ""
-            if set(names) == {name for name, value in values.items() if value}:
-                yield PageStep(operation, values)
-        elif operation.verb and operation.local and not names:
-            for item in inputs_of(operation.request):
-                id_ = (
-                    row_id_for(item, row, is_own=False)
-                    if item.id_of and item.is_positional
-                    else None
-                )
-                if id_ is not None:
-                    yield PageStep(operation, {}, {item.name: id_})
+        if set(ids) <= set(names) and set(names[:-1]) <= set(ids):
+            last = ids.get(names[-1])
+            if last is None and _id_input(operation).id_of:
+                last = row_id_for(operation, row if operation.group == group else {"id": id_})
+            if last is not None:
+                yield PageStep(operation, {**ids, names[-1]: last})
+    for operation, item in _fillers():
+        if isinstance(id_, str) and item.id_of and item.id_of.matches(id_):
+            yield PageStep(operation, {}, {item.name: id_})

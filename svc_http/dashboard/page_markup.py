@@ -4,12 +4,25 @@ Rule 1: the values of a template are text and are escaped; a missing value is a 
 Rule 2: a template has neither style nor script inside; the policy of its page forbids both.
 """
 
-from functools import cache
+import json
+from functools import cache, partial
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from svc_core.catalog.openapi import openapi_document as openapi
 from svc_http.dashboard.assets import asset_address
+from svc_http.dashboard.captions import caption_of, word_caption
+from svc_http.dashboard.value_shapes import (
+    heading_of,
+    is_numeric,
+    member_at,
+    moment_of,
+    shape_of,
+    short_text,
+    shown_columns,
+    title_of,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -42,6 +55,20 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(link=safe_link)
+    environment.filters.update(
+        link=safe_link,
+        caption=caption_of,
+        word=word_caption,
+        shape=shape_of,
+        moment=moment_of,
+        short=short_text,
+        name=title_of,
+        at=member_at,
+        columns=shown_columns,
+        heading=heading_of,
+        numbers=is_numeric,
+        pretty=partial(json.dumps, ensure_ascii=False, indent=1),
+        quote=quote,
+    )
     environment.globals.update(service=openapi.TITLE, asset=asset_address)
     return environment

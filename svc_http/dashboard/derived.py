@@ -1,0 +1,311 @@
+"""The page of every operation, derived from its declaration.
+
+A reading operation shows rows or a resource, and what can be done with them. Any other has a form;
+where there is nothing to say it is empty, and asks whether it is meant.
+
+Rule 1: a form that is refused comes back as it was sent, with each fault at its field.
+Rule 2: an act leads to the page of what it changed, so that a reload does not repeat it. What it
+        answers beside that is shown at once, a secret without leave to store it.
+"""
+
+import asyncio
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import aclosing
+from functools import partial
+from typing import Any, Final, cast
+from urllib.parse import parse_qsl
+
+import attrs
+
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import JSON, Confidential, Operation
+from svc_core.operation.reply import Reply
+from svc_core.operation.stream import Stream, Watch
+from svc_http.dashboard.desk import Desk
+from svc_http.dashboard.form_fields import Field
+from svc_http.dashboard.forms import (
+    FORMER,
+    KEY,
+    MATCH,
+    Request,
+    request_of,
+    with_faults,
+    with_row,
+    with_values,
+)
+from svc_http.dashboard.page_addresses import (
+    BY_ID,
+    EVERY,
+    is_safe,
+    page_ids,
+    paths_of,
+    row_id_for,
+    show_of,
+)
+from svc_http.dashboard.row_exports import EXPORTS, ROWS_MAX
+from svc_http.dashboard.spots import Act, Spot
+from svc_http.dashboard.value_shapes import Row, title_of
+from svc_http.dashboard.visit import (
+    Download,
+    HtmlPage,
+    PageAnswer,
+    PageRoute,
+    Redirection,
+    Values,
+    View,
+    Visit,
+)
+
+STREAM_BYTES: Final = 256 * 1024
+"""Of an answer that comes in parts: the longest that the agent gives is a tenth of that."""
+STREAM_SECONDS: Final = 60.0
+_PAGING: Final = frozenset({"pageCount", "count", "page"})
+
+
+def page_routes(views: Mapping[str, View]) -> Iterator[PageRoute]:
+    """The pages of all operations; `views` are those that stand by hand, by operation id."""
+    for operation in EVERY:
+        view = views.get(operation.id) or partial(operation_page, operation)
+        for path in paths_of(operation):
+            post = None if is_safe(operation) else view
+            yield PageRoute(path, view, post, is_guarded=operation.guarded)
+
+
+async def operation_page(operation: Operation[Any, Any], desk: Desk, visit: Visit) -> PageAnswer:
+    """The page of an operation, or what came of its form.
+
+    Raises:
+        Problem: whatever refuses it, but for faults of what was typed.
+    """
+    if not desk.may(operation):
+        raise Problem(problem.NOT_FOUND, "There is no such page for you.")
+    spot = Spot(operation, desk, visit)
+    if visit.form is not None:
+        return await _act(spot, visit.form)
+    return await (_read(spot) if is_safe(operation) else _form(spot))
+
+
+def _page(template: str, spot: Spot, fields: Sequence[Field], **values: Any) -> HtmlPage:
+    """A page with what all of them have; `refusal` is a problem on top of it."""
+    refusal: Problem | None = values.get("refusal")
+    fields, faults = (fields, ()) if refusal is None else with_faults(fields, refusal)
+    usual = {
+        "spot": spot,
+        "operation": spot.operation,
+        "title": spot.title,
+        "toasts": spot.toasts,
+        "fields": fields,
+        "faults": faults,
+        "refusal": None,
+        "request_id": spot.desk.exchange.request_id,
+        "request": Request(spot.ids),
+        "key": spot.desk.office.desk_units.ids.random(16).hex(),
+        "site": spot.desk.office.settings.origin,
+        "exports": tuple(EXPORTS),
+        "is_safe": is_safe(spot.operation),
+        "act": Act(spot.operation, ""),
+        "hidden": (),
+        "meta": {},
+        "next": "",
+    }
+    status = 200 if refusal is None else refusal.type.status
+    return HtmlPage(template, {**usual, **values}, status)
+
+
+# -- reading -----------------------------------------------------------------------------------
+
+
+async def _read(spot: Spot) -> PageAnswer:
+    query = {name: words for name, words in spot.visit.query.items() if name[:1] != "_"}
+    fields = with_values(spot.fields, {each.name: each.values for each in spot.fields} | query)
+    try:
+        request, reply = await _reply(spot, query)
+    except Problem as refusal:
+        if refusal.type.status != 400 or not query:
+            raise
+        return _page("list", spot, fields, refusal=refusal, rows=())
+    form = spot.visit.word("_as")
+    if form in EXPORTS and reply.media_type == JSON.media_type:
+        media_type, write = EXPORTS[form]
+        text = write(await _all_rows(spot, query, reply), spot.operation.columns)
+        return Download(media_type, text.encode(), f"{spot.operation.id}.{form}")
+    return await _shown(spot, fields, reply, request=request)
+
+
+async def _reply(spot: Spot, query: Values) -> tuple[Request, Reply]:
+    """The request that a query makes, and its reply; a name of no field is for the operation."""
+    request = request_of(spot.operation, spot.fields, query, spot.ids)
+    names = {each.name for each in spot.fields}
+    others = {name: ",".join(words) for name, words in query.items() if name not in names}
+    (request.body if spot.operation.local else request.query).update(others)
+    if JSON in spot.operation.media[1:]:
+        request.query.setdefault("format", JSON.format)
+    return request, await _run(spot, request)
+
+
+async def _run(spot: Spot, request: Request, **headers: str) -> Reply:
+    return await spot.desk.run(
+        spot.operation,
+        path=request.path,
+        query=request.query,
+        headers={name.replace("_", "-"): text for name, text in headers.items() if text},
+        body=request.json,
+    )
+
+
+async def _all_rows(spot: Spot, query: Values, reply: Reply) -> list[Row]:
+    """The rows from the page of the query on, as many as an export may have."""
+    rows, body = [], json.loads(reply.body)
+    while True:
+        data = body.get("data", body)
+        rows += data if isinstance(data, list) else [data]
+        cursor = _next_cursor(body)
+        if cursor is None or len(rows) >= ROWS_MAX:
+            return rows[:ROWS_MAX]
+        _, reply = await _reply(spot, {**query, "cursor": (cursor,)})
+        body = json.loads(reply.body)
+
+
+def _next_cursor(body: Mapping[str, Any]) -> str | None:
+    page: Mapping[str, Any] = body.get("meta", {}).get("page") or {}
+    return page.get("nextCursor")
+
+
+async def _shown(spot: Spot, fields: Sequence[Field], reply: Reply, **values: Any) -> PageAnswer:
+    """What an operation answered, as a page, or as a download where it is no text."""
+    media_type = (reply.media_type or "text/plain").partition(";")[0]
+    if media_type == JSON.media_type:
+        body = json.loads(reply.body)
+        data, cursor = body.get("data", body), _next_cursor(body)
+        following = spot.same_page(cursor=cursor) if cursor else ""
+        if isinstance(data, list):
+            meta = {name: each for name, each in body["meta"].items() if name not in _PAGING}
+            return _page("list", spot, fields, rows=data, meta=meta, next=following, **values)
+        around = await _neighbours(spot)
+        return _page("detail", spot, fields, row=data, around=around, next=following, **values)
+    if reply.stream is None and not media_type.startswith("text/"):
+        return Download(reply.media_type or media_type, reply.body)
+    text = reply.body if reply.stream is None else await stream_bytes(reply.stream)
+    link = dict(reply.headers).get("Location", "")
+    return _page("text", spot, fields, text=text.decode(errors="replace"), link=link, **values)
+
+
+async def _neighbours(spot: Spot) -> tuple[str, str]:
+    """The addresses of the rows before and after this one on the page of the list it came from."""
+    id_, _, query = spot.visit.word("_from").partition("?")
+    rows_operation = BY_ID.get(id_)
+    if rows_operation is None or not spot.ids or show_of(rows_operation) is not spot.operation:
+        return "", ""
+    *_, last = page_ids(spot.operation)
+    visit = attrs.evolve(spot.visit, query={name: (word,) for name, word in parse_qsl(query)})
+    _, reply = await _reply(Spot(rows_operation, spot.desk, visit), visit.query)
+    rows = json.loads(reply.body)["data"]
+    ids = ["", *(row_id_for(spot.operation, row) or "" for row in rows), ""]
+    at = ids.index(spot.ids[last]) if spot.ids[last] in ids else 0
+    origin = spot.visit.word("_from")
+
+    def address(id_: str) -> str:
+        return id_ and spot.address(spot.operation, {**spot.ids, last: id_}, _from=origin)
+
+    return (address(ids[at - 1]), address(ids[at + 1])) if at else ("", "")
+
+
+async def stream_bytes(stream: Stream) -> bytes:
+    """An answer in parts as a whole, as far as its bounds allow."""
+    content = bytearray()
+    watch = cast(Watch, None)  # only streams that wait for commits need one
+    try:
+        async with asyncio.timeout(stream.seconds_max or STREAM_SECONDS):
+            async with aclosing(stream.parts(watch)) as parts:  # type: ignore[type-var]
+                async for part in parts:
+                    content += part
+                    if len(content) > STREAM_BYTES:
+                        break
+    except TimeoutError:
+        content += stream.farewell(None)
+    finally:
+        await asyncio.shield(stream.settle())
+    return bytes(content)
+
+
+# -- acting ------------------------------------------------------------------------------------
+
+
+async def _form(spot: Spot) -> PageAnswer:
+    operation, show, row, hidden = spot.operation, spot.sibling("show"), {}, {}
+    fields = with_values(
+        spot.fields, {each.name: each.values for each in spot.fields} | dict(spot.visit.query)
+    )
+    if show is not None and spot.ids:
+        current = Spot(show, spot.desk, spot.visit)
+        reply = await _run(current, request_of(show, (), {}, spot.ids))
+        row = json.loads(reply.body)["data"]
+        if operation.method in {"PATCH", "PUT"}:
+            fields = with_row(fields, row)
+            hidden[FORMER] = json.dumps({each.name: each.values for each in fields})
+            hidden[MATCH] = dict(reply.headers).get("ETag", "") if operation.takes_if_match else ""
+    foreseen: Row = {}
+    if operation.foresees:
+        foresight = Spot(BY_ID[operation.foresees], spot.desk, spot.visit)
+        _, reply = await _reply(foresight, {})
+        foreseen = json.loads(reply.body)["data"]
+    hidden[KEY] = spot.desk.office.desk_units.ids.random(16).hex()
+    fields = tuple(_with_secret(spot, each) for each in fields)
+    return _form_page(spot, fields, hidden, what=title_of(row, ""), foreseen=foreseen)
+
+
+def _with_secret(spot: Spot, each: Field) -> Field:
+    """A field for a secret that must be sent, with a fresh one."""
+    if each.secret is None or not each.required:
+        return each
+    secret = each.secret.fresh(spot.desk.office.desk_units.ids.random(each.secret.size))
+    return attrs.evolve(each, values=(secret,))
+
+
+def _form_page(
+    spot: Spot, fields: Sequence[Field], hidden: Mapping[str, str], **values: Any
+) -> HtmlPage:
+    try:
+        texts = {each.name: each.values for each in fields}
+        request = request_of(spot.operation, fields, texts, spot.ids)
+    except Problem:
+        request = Request(spot.ids)
+    page = _page("form", spot, fields, request=request, hidden=tuple(hidden.items()), **values)
+    return attrs.evolve(page, is_secret=any(each.secret for each in fields))
+
+
+async def _act(spot: Spot, form: Values) -> PageAnswer:
+    hidden = {name: form[name][0] for name in (FORMER, KEY, MATCH) if name in form}
+    fields = with_values(spot.fields, form)
+    try:
+        request = request_of(spot.operation, fields, form, spot.ids)
+        match, key = hidden.get(MATCH, ""), hidden.get(KEY, "")
+        reply = await _run(spot, request, if_match=match, idempotency_key=key)
+    except Problem as refusal:
+        return _form_page(spot, fields, hidden, refusal=refusal, what="", foreseen={})
+    body = json.loads(reply.body) if reply.media_type == JSON.media_type else {}
+    data = body.get("data")
+    if spot.operation.confidential == Confidential():
+        (model, *_) = (model for _, model in spot.operation.results if model)
+        names = [field.alias for field in attrs.fields(model) if not field.repr]
+        page = _page("secret", spot, fields, row=data, names=names)
+        return attrs.evolve(page, is_secret=True)
+    address = _next_address(spot, data)
+    if address:
+        return Redirection(address)
+    return await _shown(spot, fields, reply, request=request)
+
+
+def _next_address(spot: Spot, data: Any) -> str:
+    """The page of what was changed, else the list that it was in; empty to show the answer."""
+    operation, done = spot.operation, spot.operation.id
+    show = None if operation.verb in {"delete", "remove"} else spot.sibling("show")
+    if show is not None and spot.ids:
+        return spot.address(show, spot.ids, _done=done)
+    show = show_of(operation)
+    id_ = row_id_for(show, data) if show and isinstance(data, dict) else None
+    if show is not None and id_ is not None and spot.desk.may(show):
+        return spot.address(show, {page_ids(show)[-1]: id_}, _done=done)
+    return f"{spot.home}?_done={done}" if spot.ids or data is None else ""

@@ -1,0 +1,170 @@
+"""Where a visit is in the catalogue, and what its page leads to: buttons, links and neighbours.
+
+A page that another one leads to says so in its address: `_from` is the list that a row was found
+in, with its query, `_done` the operation that was just run, and `_as` the form of a download.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from attrs import frozen
+
+from svc_core.operation.declaration import Operation
+from svc_http.dashboard.captions import caption_of
+from svc_http.dashboard.desk import Desk
+from svc_http.dashboard.form_fields import Field, fields_of
+from svc_http.dashboard.page_addresses import (
+    BY_ID,
+    EVERY,
+    is_safe,
+    page_address,
+    page_ids,
+    row_id_for,
+    row_pages,
+    show_of,
+    steps_of,
+    tail_of,
+)
+from svc_http.dashboard.value_shapes import Row
+from svc_http.dashboard.visit import Visit
+
+DANGERS: Final = frozenset({"delete", "revoke", "regenerate", "erase", "remove", "rotate-secret"})
+"""Verbs that ask first, because nothing undoes them."""
+_PAIRS: Final = {
+    "archive": "restore",
+    "pin": "unpin",
+    "publish": "unpublish",
+    "enable": "disable",
+}
+UNDO: Final[Mapping[str, str]] = _PAIRS | {second: first for first, second in _PAIRS.items()}
+"""Verbs with those that undo them."""
+
+
+@frozen
+class Act:
+    """A button: a link to a page, or, where it acts at once, a form that is sent to it."""
+
+    operation: Operation[Any, Any]
+    href: str
+
+    @property
+    def label(self) -> str:
+        """What stands on it."""
+        return caption_of("edit" if self.operation.verb == "update" else self.operation.verb)
+
+    @property
+    def is_danger(self) -> bool:
+        """Whether it asks first."""
+        return self.operation.verb in DANGERS or self.operation.method == "DELETE"
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether it acts at once: nothing is to be said, and it can be undone or repeated."""
+        return not (self.is_danger or is_safe(self.operation) or fields_of(self.operation))
+
+
+@frozen
+class Spot:
+    """The operation of a page, the person at the desk, and their visit."""
+
+    operation: Operation[Any, Any]
+    desk: Desk
+    visit: Visit
+
+    @property
+    def ids(self) -> dict[str, str]:
+        """The ids in the address, by the names of inputs."""
+        return {name: self.visit.places[name] for name in page_ids(self.operation)}
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of the operation that are for this person."""
+        fields, home = fields_of(self.operation), self.desk.person.home
+        return tuple(each for each in fields if home is None or not each.is_for_operators)
+
+    @property
+    def title(self) -> str:
+        """What the rows of the page are called."""
+        operation = self.operation
+        is_home = tail_of(operation) == operation.group
+        return caption_of(operation.group if is_home else operation.verb or operation.id)
+
+    @property
+    def origin(self) -> str:
+        """The page as a row that it leads to names it."""
+        return f"{self.operation.id}?{urlencode(self.visit.query, doseq=True)}"
+
+    def address(
+        self, operation: Operation[Any, Any], ids: Mapping[str, str] = {}, **query: str
+    ) -> str:
+        """The address of the page of an operation."""
+        home = self.desk.person.home
+        return page_address(operation, None if home is None else home.id, ids, **query)
+
+    def same_page(self, **changes: str) -> str:
+        """The address of this page with another query; of another query the first page."""
+        query = {name: words for name, words in self.visit.query.items() if name != "cursor"}
+        return f"{self.visit.path}?{urlencode({**query, **changes}, doseq=True)}"
+
+    def row_address(self, name: str, id_: Any) -> str:
+        """The address of the row that a member names; empty where the person sees no page of it."""
+        pages, id_ = row_pages(), str(id_)
+        show = pages.get(name) or pages.get(id_.partition("_")[0])
+        is_row = show and row_id_for(show, {"id": id_}) and self.desk.may(show)
+        return self.address(show, {page_ids(show)[0]: id_}) if show and is_row else ""
+
+    def list_row_address(self, row: Row) -> str:
+        """The address of a row of this list; the page knows the list that it was found in."""
+        show = show_of(self.operation)
+        id_ = row_id_for(show, row) if show and self.desk.may(show) else None
+        if show is None or id_ is None:
+            return self.row_address("id", row.get("id"))
+        return self.address(show, {**self.ids, page_ids(show)[-1]: id_}, _from=self.origin)
+
+    def sibling(self, verb: str) -> Operation[Any, Any] | None:
+        """The operation with another verb of the same group, for the same ids."""
+        rows = (each for each in EVERY if (each.group, each.verb) == (self.operation.group, verb))
+        own = page_ids(self.operation)
+        matches = (each for each in rows if page_ids(each) == own and self.desk.may(each))
+        return next(matches, None)
+
+    @property
+    def home(self) -> str:
+        """The address of the first list of the group; of the page itself where it has none."""
+        lists = (act.href for act in self.members() if is_safe(act.operation))
+        return next(lists, self.visit.path)
+
+    @property
+    def parent(self) -> str:
+        """The address of the row that the page is about, else of its list."""
+        show = self.sibling("show")
+        return self.address(show, self.ids) if show and self.ids else self.home
+
+    def members(self) -> Iterator[Act]:
+        """The operations of the group that need no row."""
+        for each in EVERY:
+            is_own = each.group == self.operation.group and each.verb and not page_ids(each)
+            if is_own and self.desk.may(each):
+                yield Act(each, self.address(each))
+
+    def steps(self, row: Row) -> Iterator[Act]:
+        """What can be done with a row, and what there is of it."""
+        steps = tuple(steps_of(self.operation.group, self.ids, row))
+        verbs = {step.operation.verb for step in steps}
+        passed_over = {self.operation.verb, "show", "replace" if "update" in verbs else ""}
+        for step in steps:
+            if step.operation.verb not in passed_over and self.desk.may(step.operation):
+                yield Act(step.operation, self.address(step.operation, step.ids, **step.query))
+
+    @property
+    def toasts(self) -> tuple[tuple[str, str, tuple[()]], ...]:
+        """What was just done, and the address that undoes it."""
+        operation = BY_ID.get(self.visit.word("_done"))
+        if operation is None:
+            return ()
+        former = Spot(operation, self.desk, self.visit)
+        opposite = former.sibling(UNDO.get(operation.verb, ""))
+        is_same = page_ids(operation) == page_ids(self.operation)
+        undo = self.address(opposite, self.ids) if opposite and is_same else ""
+        return ((f"Done: {operation.summary}", undo, ()),)

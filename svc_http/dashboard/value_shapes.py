@@ -1,0 +1,114 @@
+"""Says how JSON values are shown: each shape has a name, and a template shows what has it.
+
+Rule 1: null is unknown, an empty list is none, and what is absent is not shown.
+Rule 2: designators are short texts; other objects in a list make a table.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from svc_core.base import instants
+from svc_http.dashboard.captions import caption_of
+
+Row = Mapping[str, Any]
+
+LINE_LENGTH: Final = 160
+"""A longer text has a place of its own."""
+COLUMNS_MAX: Final = 6
+ABSENT: Final = object()
+
+_WORDED: Final = re.compile(
+    "(status|state|type|category|kind|frequency|trigger|role|precision|basis|visibility|provider)$",
+    re.IGNORECASE,
+)
+"""Members with a word of a short list."""
+_NAMES: Final = ("title", "name", "question", "label", "headline", "cveId", "handle", "id")
+_SHAPES: Final[Mapping[type, str]] = {bool: "flag", int: "number", float: "number"}
+
+
+def shape_of(value: Any, name: str) -> str:
+    """The shape of the value of a member."""
+    if value is ABSENT or name == "severity":
+        shape = "absent" if value is ABSENT else "severity"
+    elif value is None or value in ([], {}, ""):
+        shape = "unknown" if value is None else "none"
+    elif isinstance(value, str):
+        shape = _text_shape(value, name)
+    elif isinstance(value, list):
+        is_table = any(isinstance(item, Mapping) and "scheme" not in item for item in value)
+        shape = "table" if is_table else "chips"
+    else:
+        shape = _SHAPES.get(type(value), "object")
+    return shape
+
+
+def _text_shape(text: str, name: str) -> str:
+    if _WORDED.search(name):
+        return "word"
+    if text.startswith(("https://", "http://")):
+        return "link"
+    if moment_of(text) is not None:
+        return "instant"
+    return "long" if len(text) > LINE_LENGTH or "\n" in text else "text"
+
+
+def moment_of(text: str) -> datetime | None:
+    """The instant that a text names, if it does."""
+    try:
+        return instants.parse(text)
+    except instants.InstantError:
+        return None
+
+
+def member_at(row: Any, path: str) -> Any:
+    """The member at a path with dots: `ABSENT` where the row has none, None where it is null."""
+    for part in path.split("."):
+        if row is None:
+            return None
+        row = row.get(part, ABSENT) if isinstance(row, Mapping) else ABSENT
+    return row
+
+
+def short_text(value: Any) -> str:
+    """A value in a few words: of an object its name, of a designator scheme and value."""
+    if not isinstance(value, Mapping):
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if "scheme" in value:
+        return f"{value['scheme']}:{value.get('value')}"
+    return title_of(value, json.dumps(value, ensure_ascii=False))
+
+
+def title_of(row: Row, default: str = "") -> str:
+    """What a resource is called."""
+    return next((row[name] for name in _NAMES if isinstance(row.get(name), str)), default)
+
+
+def shown_columns(rows: Sequence[Row], paths: Sequence[str] = ()) -> list[str]:
+    """The members that a table shows: these paths, else those of the rows that have a line each.
+
+    An id beside other members is where its row leads, and no column.
+    """
+    names = paths or dict.fromkeys(name for row in rows for name in row)
+    flat = (
+        name
+        for name in names
+        if paths or all(shape_of(row.get(name), name) not in {"table", "object"} for row in rows)
+    )
+    columns = [name for name in flat if name != "id" or len(names) == 1]
+    return columns if paths else columns[:COLUMNS_MAX]
+
+
+def heading_of(path: str, columns: Sequence[str]) -> str:
+    """The heading of a column: the last word of its path, or, where another has it, all of it."""
+    name = path.rpartition(".")[2]
+    is_only = sum(each.rpartition(".")[2] == name for each in columns) == 1
+    return caption_of(name if is_only else path)
+
+
+def is_numeric(rows: Sequence[Row], path: str) -> bool:
+    """Whether a column holds numbers."""
+    shapes = {shape_of(member_at(row, path), path) for row in rows}
+    return "number" in shapes and shapes <= {"number", "unknown", "absent"}
