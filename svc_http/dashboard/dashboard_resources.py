@@ -113,7 +113,7 @@ class Dashboard:
             Problem: NOT_FOUND, or RATE_LIMITED.
         """
         await self.office.count_visit(desk.person.session_id, desk.now)
-        if "workspaceId" not in places:
+        if not desk.exchange.path.startswith(f"{DASHBOARD}/w/"):
             return desk
         return desk.at_home(home_of(desk.person, places["workspaceId"]))
 

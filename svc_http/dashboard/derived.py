@@ -45,7 +45,7 @@ from svc_http.dashboard.page_addresses import (
     show_of,
 )
 from svc_http.dashboard.row_exports import EXPORTS, ROWS_MAX
-from svc_http.dashboard.spots import Act, Spot
+from svc_http.dashboard.spots import PageAct, Spot
 from svc_http.dashboard.value_shapes import Row, title_of
 from svc_http.dashboard.visit import (
     Download,
@@ -105,7 +105,7 @@ def _page(template: str, spot: Spot, fields: Sequence[Field], **values: Any) -> 
         "site": spot.desk.office.settings.origin,
         "exports": tuple(EXPORTS),
         "is_safe": is_safe(spot.operation),
-        "act": Act(spot.operation, ""),
+        "act": PageAct(spot.operation, ""),
         "hidden": (),
         "meta": {},
         "next": "",
@@ -214,10 +214,10 @@ async def _neighbours(spot: Spot) -> tuple[str, str]:
 
 async def stream_bytes(stream: Stream) -> bytes:
     """An answer in parts as a whole, as far as its bounds allow."""
-    content = bytearray()
+    content, bound = bytearray(), stream.seconds_max
     watch = cast(Watch, None)  # only streams that wait for commits need one
     try:
-        async with asyncio.timeout(stream.seconds_max or STREAM_SECONDS):
+        async with asyncio.timeout(STREAM_SECONDS if bound is None else bound):
             async with aclosing(stream.parts(watch)) as parts:  # type: ignore[type-var]
                 async for part in parts:
                     content += part
@@ -269,7 +269,8 @@ def _form_page(
 ) -> HtmlPage:
     try:
         texts = {each.name: each.values for each in fields}
-        request = request_of(spot.operation, fields, texts, spot.ids)
+        texts |= {name: (text,) for name, text in hidden.items()}
+        request = request_of(spot.operation, spot.fields, texts, spot.ids)
     except Problem:
         request = Request(spot.ids)
     page = _page("form", spot, fields, request=request, hidden=tuple(hidden.items()), **values)
@@ -280,7 +281,7 @@ async def _act(spot: Spot, form: Values) -> PageAnswer:
     hidden = {name: form[name][0] for name in (FORMER, KEY, MATCH) if name in form}
     fields = with_values(spot.fields, form)
     try:
-        request = request_of(spot.operation, fields, form, spot.ids)
+        request = request_of(spot.operation, spot.fields, form, spot.ids)
         match, key = hidden.get(MATCH, ""), hidden.get(KEY, "")
         reply = await _run(spot, request, if_match=match, idempotency_key=key)
     except Problem as refusal:
@@ -292,7 +293,7 @@ async def _act(spot: Spot, form: Values) -> PageAnswer:
         names = [field.alias for field in attrs.fields(model) if not field.repr]
         page = _page("secret", spot, fields, row=data, names=names)
         return attrs.evolve(page, is_secret=True)
-    address = _next_address(spot, data)
+    address = _next_address(spot, data) if body or reply.status == 204 else ""
     if address:
         return Redirection(address)
     return await _shown(spot, fields, reply, request=request)

@@ -149,6 +149,7 @@ def row_pages() -> Mapping[str, Operation[Any, Any]]:
     return {name: each for name, each in pages.items() if len(models[name]) == 1}
 
 
+@cache
 def _id_input(operation: Operation[Any, Any]) -> Input:
     items = inputs_of(operation.request)
     return next(item for item in items if item.name == page_ids(operation)[-1])

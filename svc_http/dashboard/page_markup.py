@@ -14,14 +14,13 @@ from svc_core.catalog.openapi import openapi_document as openapi
 from svc_http.dashboard.assets import asset_address
 from svc_http.dashboard.captions import caption_of, word_caption
 from svc_http.dashboard.value_shapes import (
-    heading_of,
-    is_numeric,
+    headings_of,
     member_at,
     moment_of,
-    shape_of,
     short_text,
     shown_columns,
     title_of,
+    value_shape,
 )
 
 if TYPE_CHECKING:
@@ -59,14 +58,13 @@ def _environment() -> "Environment":
         link=safe_link,
         caption=caption_of,
         word=word_caption,
-        shape=shape_of,
+        shape=value_shape,
         moment=moment_of,
         short=short_text,
         name=title_of,
         at=member_at,
         columns=shown_columns,
-        heading=heading_of,
-        numbers=is_numeric,
+        headings=headings_of,
         pretty=partial(json.dumps, ensure_ascii=False, indent=1),
         quote=quote,
     )

@@ -42,7 +42,7 @@ UNDO: Final[Mapping[str, str]] = _PAIRS | {second: first for first, second in _P
 
 
 @frozen
-class Act:
+class PageAct:
     """A button: a link to a page, or, where it acts at once, a form that is sent to it."""
 
     operation: Operation[Any, Any]
@@ -141,21 +141,21 @@ class Spot:
         show = self.sibling("show")
         return self.address(show, self.ids) if show and self.ids else self.home
 
-    def members(self) -> Iterator[Act]:
+    def members(self) -> Iterator[PageAct]:
         """The operations of the group that need no row."""
         for each in EVERY:
             is_own = each.group == self.operation.group and each.verb and not page_ids(each)
             if is_own and self.desk.may(each):
-                yield Act(each, self.address(each))
+                yield PageAct(each, self.address(each))
 
-    def steps(self, row: Row) -> Iterator[Act]:
+    def steps(self, row: Row) -> Iterator[PageAct]:
         """What can be done with a row, and what there is of it."""
         steps = tuple(steps_of(self.operation.group, self.ids, row))
         verbs = {step.operation.verb for step in steps}
         passed_over = {self.operation.verb, "show", "replace" if "update" in verbs else ""}
         for step in steps:
             if step.operation.verb not in passed_over and self.desk.may(step.operation):
-                yield Act(step.operation, self.address(step.operation, step.ids, **step.query))
+                yield PageAct(step.operation, self.address(step.operation, step.ids, **step.query))
 
     @property
     def toasts(self) -> tuple[tuple[str, str, tuple[()]], ...]:

@@ -29,7 +29,7 @@ _NAMES: Final = ("title", "name", "question", "label", "headline", "cveId", "han
 _SHAPES: Final[Mapping[type, str]] = {bool: "flag", int: "number", float: "number"}
 
 
-def shape_of(value: Any, name: str) -> str:
+def value_shape(value: Any, name: str) -> str:
     """The shape of the value of a member."""
     if value is ABSENT or name == "severity":
         shape = "absent" if value is ABSENT else "severity"
@@ -95,20 +95,22 @@ def shown_columns(rows: Sequence[Row], paths: Sequence[str] = ()) -> list[str]:
     flat = (
         name
         for name in names
-        if paths or all(shape_of(row.get(name), name) not in {"table", "object"} for row in rows)
+        if paths or all(value_shape(row.get(name), name) not in {"table", "object"} for row in rows)
     )
     columns = [name for name in flat if name != "id" or len(names) == 1]
     return columns if paths else columns[:COLUMNS_MAX]
 
 
-def heading_of(path: str, columns: Sequence[str]) -> str:
-    """The heading of a column: the last word of its path, or, where another has it, all of it."""
-    name = path.rpartition(".")[2]
-    is_only = sum(each.rpartition(".")[2] == name for each in columns) == 1
-    return caption_of(name if is_only else path)
+def headings_of(rows: Sequence[Row], columns: Sequence[str]) -> list[tuple[str, str, str, bool]]:
+    """Of each column its path, the last name in that, its heading, and whether it holds numbers.
 
-
-def is_numeric(rows: Sequence[Row], path: str) -> bool:
-    """Whether a column holds numbers."""
-    shapes = {shape_of(member_at(row, path), path) for row in rows}
-    return "number" in shapes and shapes <= {"number", "unknown", "absent"}
+    A heading is of the last name of a path, or, where another column has it, of all of it.
+    """
+    names = [path.rpartition(".")[2] for path in columns]
+    headings = []
+    for path, name in zip(columns, names, strict=True):
+        shapes = {value_shape(member_at(row, path), name) for row in rows}
+        is_number = "number" in shapes and shapes <= {"number", "unknown", "absent"}
+        label = caption_of(name if names.count(name) == 1 else path)
+        headings.append((path, name, label, is_number))
+    return headings
