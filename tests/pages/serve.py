@@ -23,10 +23,11 @@ from svc_http.service.runtime.application import build
 from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
+from tests.pages import kit
 from tests.pages.reports import ID, hostile, put
 
 PATHS = ("/", "/problems", "/problems/idempotency-in-progress", "/docs", "/docs/deprecations",
-         "/nothing/" + "at-all-" * 40)  # fmt: skip
+         "/nothing/" + "at-all-" * 40, kit.PATH)  # fmt: skip
 SHA256 = "ab" * 32
 
 
@@ -35,7 +36,7 @@ def main() -> None:
     origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
     storage = MemoryStorage(COLLECTIONS)
     settings = Settings(base_url=origin, db=":memory:", secret="s" * 64)
-    service = build(Runtime(settings, storage))
+    service = build(Runtime(settings, storage), routes=kit.ROUTES)
     runtime, now = service.runtime, system.now()
     opening = Opening("wsp_a", ID, now + timedelta(hours=1))
     token = addresses.seal_report_link(runtime.keyring, opening, bytes(12))

@@ -168,5 +168,5 @@ $$("[data-tabs]").forEach(tabs);
 tell();
 setInterval(() => tell(), 60_000);
 listen(acts);
-if ($("form [data-kind]")) import("./fields.js");
+if ($("[data-prefixes], [data-kind=interval], main form[method=post] [data-kind]")) import("./fields.js");
 if (body.dataset.live) import("./live.js");
