@@ -1,6 +1,6 @@
 """Every component of the dashboard on one page, with what its scripts ask for.
 
-The palette answers with three pages, or with one row, and the stream with a report each half second.
+The palette answers with three pages, or with one row; the stream has two reports a second.
 """
 
 import asyncio
