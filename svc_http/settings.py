@@ -284,6 +284,8 @@ class Settings:
     thread_days: int = _setting(30, "7", integer(0, 3_650))
     """How many days a conversation with the agent is kept after its last turn; 0 keeps none, and
     then only the messages that a client sends again are context."""
+    audit_days: int = _setting(400, "90", integer(1, 3_650))
+    """How many days a row of the audit log is kept (`svc audit list`)."""
     ui_finish_reason: bool = _setting(False, "true")
     """Whether the end of a UI message stream has `finishReason`, for `onFinish` of the AI SDK; its
     versions before 5.0.92 then take no answer. The message's metadata has it anyway."""

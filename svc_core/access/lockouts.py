@@ -67,6 +67,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "lockouts list",
         "List the addresses that are locked out, those that are free first in front",
         list_lockouts,
+        method="GET",
         binding="system",
         columns=("address", "until"),
     ),

@@ -523,6 +523,7 @@ class DeletedKey:
 
     id: str
     name: str
+    workspace_id: str | None
     deleted: bool = True
 
 

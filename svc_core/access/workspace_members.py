@@ -95,6 +95,7 @@ class WorkspaceMember:
     id: str
     name: str
     role: Role
+    workspace_id: str
     created_at: datetime
 
 
@@ -112,6 +113,7 @@ class RemovedMember:
 
     id: str
     name: str
+    workspace_id: str
     keys: tuple[KeyLeft, ...]
     deleted: bool = True
 
@@ -169,7 +171,9 @@ async def remove_member(ctx: Context, request: OfMember) -> Single[RemovedMember
     user = await ctx.value(USERS, request.user_id)
     keys = await list_keys(ctx, membership.workspace_id)
     rows = tuple(reshape(KeyLeft, key) for key in keys if key.user_id == user.id)
-    return Single(wire.to_bytes(reshape(RemovedMember, user, keys=rows)))
+    return Single(
+        wire.to_bytes(reshape(RemovedMember, user, workspace_id=membership.workspace_id, keys=rows))
+    )
 
 
 async def _changed(ctx: Context, request: OfMember, role: Role | None) -> Membership:

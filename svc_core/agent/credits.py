@@ -213,7 +213,13 @@ async def _grant(ctx: Context, count: int) -> None:
 _local: Any = partial(local, binding="system")
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    _local("credits show", "Show the chat credits of this month", show_credits, roles=MANAGERS),
+    _local(
+        "credits show",
+        "Show the chat credits of this month",
+        show_credits,
+        method="GET",
+        roles=MANAGERS,
+    ),
     _local(
         "credits grant",
         "Give more chat credits for this month",

@@ -49,6 +49,7 @@ PREFIXES: Mapping[str, str] = MappingProxyType(
         "clm": "claim",
         "aud": "recording",
         "med": "media file to be looked after",
+        "act": "act in the audit log",
     }
 )
 """Every prefix with the noun it stands for. An `obs` is an observation, ledger records included."""

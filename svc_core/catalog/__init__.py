@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from svc_core.access import lockouts, workspace_members
+from svc_core.access import audit, lockouts, workspace_members
 from svc_core.access import operations as accounts
 from svc_core.access import person_operations as people
 from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES
@@ -111,6 +111,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *accounts.LOCAL_OPERATIONS,
     *workspace_members.LOCAL_OPERATIONS,
     *people.LOCAL_OPERATIONS,
+    *audit.LOCAL_OPERATIONS,
     *lockouts.LOCAL_OPERATIONS,
     *credits.LOCAL_OPERATIONS,
     *conversations.LOCAL_OPERATIONS,
@@ -137,6 +138,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     CREDENTIALS,
     SESSIONS,
     LINKS,
+    *audit.COLLECTIONS,
     credits.CREDITS,
     THREADS,
     THREAD_TURNS,

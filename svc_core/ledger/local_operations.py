@@ -388,6 +388,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "ledger fsck",
         "Check all that is stored of a ledger",
         fsck_ledger,
+        method="GET",
         signs=True,
         roles=OPERATOR,
         description=(

@@ -185,6 +185,8 @@ class Operation(Generic[Req, Res]):
     One that is bound to the `system` works on what belongs to no tenant, or on what the system
     keeps of one workspace: an actor with a `workspace_id` sees and changes that workspace alone.
     A `guarded` one is for people who signed in a short while ago; the pages see to that.
+    What is `audited` leaves a row in the audit log where a person or the operator does it: what
+    changes something or is guarded, and what gives out an export or a link, by its declaration.
     """
 
     id: str
@@ -221,6 +223,7 @@ class Operation(Generic[Req, Res]):
     guarded: bool = False
     personal: bool = False
     unit: Unit = field()
+    audited: bool = field()
 
     @tag.default
     def _default_tag(self) -> str:
@@ -232,6 +235,11 @@ class Operation(Generic[Req, Res]):
         if CallContext in parameters or WorkContext in parameters:
             return Unit("several")
         return Unit("read" if self.method == "GET" else "write")
+
+    @audited.default
+    def _default_audited(self) -> bool:
+        is_act = self.local and self.unit.kind == "several" and self.method != "GET"
+        return self.writes or is_act or self.guarded
 
     @property
     def results(self) -> tuple[tuple[Any, Any], ...]:

@@ -6,7 +6,7 @@
                local (403)
     unit       what is to be read ahead · one that reads, one that writes, or several
     perform    resource visible (404) · preconditions (412) · JSON (400) · idempotency (replay, 409)
-               · schema (400) · the use case · the answer kept
+               · schema (400) · the use case · the act witnessed · the answer kept
     render     the result as status, fields and bytes · preconditions of what was read (304, 412)
 
 The order is fixed, so that a request with several faults always gets the same answer. `prepare`
@@ -40,6 +40,19 @@ from svc_core.wire import InputFault
 
 
 @frozen
+class Witness:
+    """Writes down acts (`Operation.audited`).
+
+    `record` is called in the unit of work of an act that was done, in the end; about a refusal,
+    where it `takes_refusals`, and about an operation of several units, or one that only reads, in a
+    unit of its own.
+    """
+
+    record: "Callable[[Context, Invocation, Reply | Problem], Awaitable[None]]"
+    takes_refusals: bool = True
+
+
+@frozen
 class Execution:
     """One run of a parsed request for an actor, with the units of work of its host."""
 
@@ -47,6 +60,7 @@ class Execution:
     actor: Actor
     now: datetime
     units: Units
+    witness: Witness | None = None
 
     async def reply(self) -> Reply:
         """Run the operation and render its result.
@@ -54,6 +68,24 @@ class Execution:
         Raises:
             Problem: a check or the use case refuses; the unit of work is then rolled back.
         """
+        witness = self.witness if self.invocation.operation.audited else None
+        try:
+            reply = await self._reply(witness)
+        except Problem as refusal:
+            if witness is not None and witness.takes_refusals:
+                await self._record(witness, refusal)
+            raise
+        if witness is not None and not self.invocation.operation.writes:
+            await self._record(witness, reply)
+        return reply
+
+    async def _record(self, witness: Witness, outcome: Reply | Problem) -> None:
+        async def unit(tx: Transaction) -> None:
+            await witness.record(self.context(tx), self.invocation, outcome)
+
+        await self.units.storage.write(self.actor.tenant, unit)
+
+    async def _reply(self, witness: Witness | None) -> Reply:
         operation, storage, tenant = (
             self.invocation.operation,
             self.units.storage,
@@ -69,7 +101,8 @@ class Execution:
             ahead = await storage.read(tenant, lambda tx: read_ahead(self.context(tx)))
 
         async def unit(tx: Transaction) -> Reply:
-            return await _perform(self.invocation, self.context(tx, ahead))
+            context = self.context(tx, ahead)
+            return await _perform(self.invocation, context, witness if operation.writes else None)
 
         return await (storage.write if operation.writes else storage.read)(tenant, unit)
 
@@ -149,11 +182,18 @@ def _ahead(invocation: Invocation) -> Callable[[Context], Awaitable[Any]] | None
         return None
 
 
-async def _perform(invocation: Invocation, context: Context) -> Reply:
+async def _perform(invocation: Invocation, context: Context, witness: Witness | None) -> Reply:
     context = await _examine(invocation, context)
     if invocation.key is not None:
-        return await _run_once(invocation, invocation.key, context)
-    return await _run(invocation, context)
+        return await _run_once(invocation, invocation.key, context, witness)
+    return await _act(invocation, context, witness)
+
+
+async def _act(invocation: Invocation, context: Context, witness: Witness | None) -> Reply:
+    reply = await _run(invocation, context)
+    if witness is not None:
+        await witness.record(context, invocation, reply)
+    return reply
 
 
 async def _run(invocation: Invocation, context: CallContext) -> Reply:
@@ -179,7 +219,9 @@ async def _examine(invocation: Invocation, context: Context) -> Context:
     return attrs.evolve(context, target=document)
 
 
-async def _run_once(invocation: Invocation, key: str, context: Context) -> Reply:
+async def _run_once(
+    invocation: Invocation, key: str, context: Context, witness: Witness | None
+) -> Reply:
     """Replay the answer stored under an idempotency key, or run the operation and store its answer.
 
     The theory of idempotent replay. A client that gets no answer cannot know whether its request
@@ -204,7 +246,7 @@ async def _run_once(invocation: Invocation, key: str, context: Context) -> Reply
             return await _replay(invocation, context, answer, key)
         case idempotency.Conflict():
             raise Problem(problem.IDEMPOTENCY_CONFLICT, "The key was used for another request.")
-    reply = await _run(invocation, context)
+    reply = await _act(invocation, context, witness)
     record = Answer(raw + fingerprint, reply.status, reply.headers, reply.body, context.now)
     if invocation.operation.confidential is not None:
         record = _seal(context, key, record)

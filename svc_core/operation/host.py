@@ -49,8 +49,9 @@ class Host:
     ledgers, `receipt_signer` that of payments. `has_voice`: the host has a voice for reports;
     `audio_wait` is how long an event waits for a recording. `media_base_url` is the CDN of the
     media files, None where this service has them. `thread_retention` is how long a silent
-    conversation is stored. `ui_finish_reason`: the UI message stream has the finish
-    reason in a member of its own. `aliases_until` is when deprecated members end, None for never.
+    conversation is stored, `audit_retention` how long a row of the audit log.
+    `ui_finish_reason`: the UI message stream has the finish reason in a member of its own.
+    `aliases_until` is when deprecated members end, None for never.
     `lite_keys_before` is the day before which a key must have been made to be grandfathered, None
     for none.
     `providers` holds the providers of what only a host can reach (publishers, voices, files), each
@@ -66,6 +67,7 @@ class Host:
     audio_wait: timedelta = timedelta(minutes=10)
     media_base_url: str | None = None
     thread_retention: timedelta = timedelta(days=30)
+    audit_retention: timedelta = timedelta(days=400)
     ui_finish_reason: bool = False
     aliases_until: datetime | None = None
     lite_keys_before: datetime | None = None

@@ -316,6 +316,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "profiles",
         "Say what goes with a profile when it is deleted",
         foresee_deletion,
+        method="GET",
         roles=MANAGERS,
     ),
     local(

@@ -211,6 +211,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         method="GET",
         description="It ends after a day, or after `lastsSeconds`.",
         roles=EVERYBODY,
+        audited=True,
     ),
     local(
         "reports generate",

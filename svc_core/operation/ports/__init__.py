@@ -255,8 +255,8 @@ class Transaction(Protocol):
     def beside(self, tenant: str) -> "Transaction":
         """Another tenant's view of the same snapshot, in a unit that reads.
 
-        It is for what that tenant has published (`svc_core.reports.publications`), and for nothing
-        else.
+        It is for what that tenant has published (`svc_core.reports.publications`), for the system's
+        reading of its audit log, and for nothing else.
         """
 
 

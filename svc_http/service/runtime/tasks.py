@@ -31,7 +31,7 @@ from svc_http.service.workers.index_turns import IndexWork
 from svc_http.service.workers.item_vectors import VectorWork
 from svc_http.service.workers.payment_recovery import forget_payments, reconcile_loop
 from svc_http.service.workers.report_recordings import RecordingRounds, orphan_file_loop
-from svc_http.service.workers.retention import forget_threads, retention_loop
+from svc_http.service.workers.retention import forget_acts, forget_threads, retention_loop
 from svc_http.service.workers.schedules import schedule_loop
 from svc_http.service.workers.secrets import renew_secrets
 from svc_http.service.workers.source_pulls import ingest_loop
@@ -142,6 +142,7 @@ async def _purge(runtime: Runtime) -> None:
                 await purge_answers(runtime.service)
                 await purge_deliveries(runtime.service)
                 await forget_threads(runtime.service)
+                await forget_acts(runtime.service)
                 if runtime.checkout is not None:
                     await forget_payments(runtime.checkout.checkout)
         await asyncio.sleep(PURGE_SECONDS)

@@ -1,4 +1,4 @@
-"""Removes the reports of deleted profiles and old conversations, in small units of work.
+"""Removes the reports of deleted profiles, old conversations and acts, in small units of work.
 
 Each unit of work is whole, so any number of workers may do this, and one that is killed leaves the
 rest to the next. A profile whose reports cannot be removed does not delay the others.
@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final, TypeVar
 
+from svc_core.access import audit
 from svc_core.agent import threads
 from svc_core.agent.threads import THREADS
 from svc_core.operation.members import micros
@@ -24,6 +25,8 @@ LOOK_SECONDS: Final = 30.0
 GATHER_SECONDS: Final = 0.1
 ROUND_MAX: Final = 16
 """Profiles of one round, which take turns."""
+ACTS_MAX: Final = 200
+"""Rows of the audit log of one round: a few milliseconds of the writer."""
 
 
 async def retention_loop(service: Service, commits: Commits, on_failure: OnFailure) -> None:
@@ -75,3 +78,16 @@ async def forget_threads(service: Service) -> None:
             unit = partial(threads.forget_thread, id_=row.document.id, retention=age)
             while await service.write(row.tenant, unit):
                 continue
+
+
+async def forget_acts(service: Service) -> None:
+    """Remove rows of the audit log that are older than the retention of the host."""
+    end = micros(service.now() - service.host.audit_retention) - 1
+    for collection in audit.COLLECTIONS:
+        while expired := await service.storage.across(collection, end=end, limit=ACTS_MAX):
+            ids: dict[str, list[str]] = {}
+            for row in expired:
+                ids.setdefault(row.tenant, []).append(row.document.id)
+            for tenant, part in ids.items():
+                unit = partial(audit.forget_acts, collection=collection, ids=part)
+                await service.write(tenant, unit)

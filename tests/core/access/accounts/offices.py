@@ -1,7 +1,6 @@
 """People who run operations of their workspace on any store, as the pages have them do it."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,8 @@ from attrs import frozen
 
 from svc_core import catalog
 from svc_core.access import operations as accounts
+from svc_core.access.audit import Caller
+from svc_core.access.audit_witness import witness_of
 from svc_core.access.creation import KeyWish, Role
 from svc_core.access.keys import ApiKey
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
@@ -17,15 +18,17 @@ from svc_core.base.seals import Keyring
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.declaration import OPERATOR
-from svc_core.operation.executor import Execution
+from svc_core.operation.executor import Execution, Witness
 from svc_core.operation.host import Host
 from svc_core.operation.parsing import Call, Site, prepare
 from svc_core.operation.ports import SYSTEM
+from svc_core.operation.reply import Reply
 from svc_core.operation.units import Units
 from svc_core.testing.clock import CountingIds, FrozenClock
 from tests.backends import store_of
 
 LOCAL = {operation.id: operation for operation in catalog.LOCAL_OPERATIONS}
+EVERY = {**LOCAL, **{operation.id: operation for operation in catalog.OPERATIONS}}
 
 
 @frozen
@@ -49,6 +52,7 @@ class Offices:
         host = Host(providers={PlanTable: DEFAULT_PLANS})
         ids, ring = CountingIds(self.clock), Keyring({1: b"k" * 32}, 1)
         self.units = Units(self.store, ids, self.clock.now, ring, host)
+        self.is_watched = False
 
     async def system(self, usecase: Any) -> Any:
         return await self.units.write(SYSTEM, usecase)
@@ -80,11 +84,18 @@ class Offices:
         key: ApiKey = issue.key
         return key
 
-    async def act(self, person: Person, operation_id: str, **body: Any) -> Any:
-        """The data that an operation answers; a page for a list of rows."""
-        operation = LOCAL[operation_id]
-        fields: Mapping[str, str] = {"content-type": "application/json"}
-        call = Call({}, "", fields.get, json.dumps(body).encode())
+    async def act(self, person: Person, operation_id: str, /, **body: Any) -> Any:
+        """The data that a local operation answers."""
+        return json.loads((await self.send(person, operation_id, body)).body)["data"]
+
+    async def send(
+        self, person: Person, operation_id: str, body: Any, path: Any = None, **headers: str
+    ) -> Reply:
+        """The reply to a person, whose acts are written down where the office is watched."""
+        operation = EVERY[operation_id]
+        fields = {name.replace("_", "-"): value for name, value in headers.items()}
+        fields.setdefault("content-type", "application/json")
+        call = Call(path or {}, "", fields.get, json.dumps(body).encode())
         actor = Actor(SYSTEM, roles=OPERATOR)
         if person.role is not None:
             actor = actor_of(
@@ -95,10 +106,26 @@ class Offices:
                 is_operator=False,
             )
         invocation = prepare(operation, call, Site("https://api.example"))
-        run = Execution(invocation, actor, self.clock.now(), self.units)
-        return json.loads((await run.reply()).body)["data"]
+        witness = self.witness(person) if self.is_watched else None
+        run = Execution(invocation, actor, self.clock.now(), self.units, witness)
+        return await run.reply()
 
-    async def outcome(self, person: Person, operation_id: str, **body: Any) -> str:
+    def witness(self, person: Person) -> Witness:
+        """What writes down the acts of a person, or of the operator at a terminal."""
+        if person.role is None:
+            return witness_of(Caller(who="operator"), takes_refusals=False)
+        name = f"{person.role}@example.org"
+        return witness_of(
+            Caller(
+                who=name,
+                user_id=person.user_id,
+                session_id="ses_1",
+                address="203.0.113.9",
+                request_id="req_1",
+            )
+        )
+
+    async def outcome(self, person: Person, operation_id: str, /, **body: Any) -> str:
         """`done`, or the code of the refusal."""
         try:
             await self.act(person, operation_id, **body)

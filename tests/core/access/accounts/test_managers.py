@@ -6,16 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import frozen
 
 from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES
 from svc_core.access.operations import list_keys, list_users, list_workspaces
+from svc_core.access.people import create_credential
+from svc_core.access.person_sessions import SESSIONS, Device, begin_session
 from svc_core.access.roles import may_run
 from svc_core.access.workspace_members import check_change
 from svc_core.base import drive
 from svc_core.contract.problem import Problem
 from svc_http.stores.postgres import PostgresStorage
 from tests.backends import NAMES
-from tests.core.access.accounts.offices import LOCAL, TERMINAL, Offices, Person
+from tests.core.access.accounts.offices import LOCAL, TERMINAL, Offices
 from tests.postgres import PostgresServer
 
 Scene = Callable[[Offices], Awaitable[None]]
@@ -112,6 +115,7 @@ def test_who_leaves_is_told_with_the_keys_in_their_name() -> None:
         assert answer == {
             "id": admin.user_id,
             "name": "Ann",
+            "workspaceId": owner.workspace_id,
             "keys": [{"id": key["id"], "name": "mine"}],
             "deleted": True,
         }
@@ -167,22 +171,34 @@ def test_everybody_sees_their_workspace_and_managers_rename_it() -> None:
 
 # -- two workspaces ----------------------------------------------------------------------------
 
-REACHING: dict[str, Callable[[Person, str], dict[str, Any]]] = {
-    "getKey": lambda _, key_id: {"keyId": key_id},
-    "revokeKey": lambda _, key_id: {"keyId": key_id},
-    "updateKey": lambda _, key_id: {"keyId": key_id, "name": "taken over"},
-    "regenerateKey": lambda _, key_id: {"keyId": key_id},
-    "deleteKey": lambda _, key_id: {"keyId": key_id},
-    "setMemberRole": lambda other, _: {"userId": other.user_id, "role": "member"},
-    "removeMember": lambda other, _: {"userId": other.user_id},
+
+@frozen
+class Others:
+    """The ids of another workspace."""
+
+    user_id: str | None
+    key_id: str
+    session_id: str
+
+
+REACHING: dict[str, Callable[[Others], dict[str, Any]]] = {
+    "getKey": lambda others: {"keyId": others.key_id},
+    "revokeKey": lambda others: {"keyId": others.key_id},
+    "updateKey": lambda others: {"keyId": others.key_id, "name": "taken over"},
+    "regenerateKey": lambda others: {"keyId": others.key_id},
+    "deleteKey": lambda others: {"keyId": others.key_id},
+    "setMemberRole": lambda others: {"userId": others.user_id, "role": "member"},
+    "removeMember": lambda others: {"userId": others.user_id},
+    "revokeSession": lambda others: {"sessionId": others.session_id},
 }
 """What names a row of another workspace, by operation."""
 
-NAMING_NOTHING = {"listPlans", "showCredits", "createKey", "listKeys", "listMembers"} | {
-    "showWorkspace",
-    "renameWorkspace",
+NAMING_NOTHING = {
+    *("listPlans", "showCredits", "createKey", "listKeys", "listMembers", "listAudit"),
+    *("showWorkspace", "renameWorkspace", "listSessions"),
+    *("setPassword", "addPasskey", "removePasskey"),  # one's own
 }
-"""Operations for managers in which no row can be named."""
+"""Operations for managers in which no row of a workspace can be named."""
 
 
 def test_the_table_of_what_reaches_across_has_every_operation_for_managers() -> None:
@@ -195,11 +211,15 @@ def test_the_table_of_what_reaches_across_has_every_operation_for_managers() -> 
 
 
 async def everything(offices: Offices) -> list[Any]:
-    """All that is stored of workspaces, people and keys."""
+    """All that is stored of workspaces, people, keys and sessions."""
     parts = (list_workspaces, list_users, list_keys)
     rows = [await offices.system(part) for part in parts]
-    members = await offices.system(lambda ctx: ctx.tx.documents.scan(MEMBERS, limit=99))
-    return [*rows, [(row.id, row.version, row.raw) for row in members.rows]]
+    for collection in (MEMBERS, SESSIONS):
+        page = await offices.system(
+            lambda ctx, each=collection: ctx.tx.documents.scan(each, limit=99)
+        )
+        rows.append([(row.id, row.version, row.raw) for row in page.rows])
+    return rows
 
 
 @pytest.mark.parametrize("kind", NAMES)
@@ -217,12 +237,18 @@ def test_nothing_of_another_workspace_is_seen_or_changed(kind: str, tmp_path: Pa
 async def reach_across(offices: Offices) -> None:
     owner, other = await offices.owner("acme"), await offices.owner("other")
     admin, key = await offices.person(owner, "admin"), await offices.key(other)
+    for handle, person in (("ann", owner), ("bob", other)):
+        await offices.system(lambda ctx, n=handle, p=person: create_credential(ctx, p.user_id, n))
+    device = Device.of("203.0.113.9", "")
+    issue = await offices.system(lambda ctx: begin_session(ctx, other.user_id or "", device))
+    others = Others(other.user_id, key.id, issue.session.id)
     before = await everything(offices)
     for person in (owner, admin):
         for id_, body in REACHING.items():
-            outcome = await offices.outcome(person, id_, **body(other, key.id))
+            outcome = await offices.outcome(person, id_, **body(others))
             assert outcome == "NOT_FOUND", id_
         assert await offices.act(person, "listKeys") == []
+        assert await offices.act(person, "listSessions") == []
         members = await offices.act(person, "listMembers")
         assert {row["id"] for row in members} == {owner.user_id, admin.user_id}
     assert await everything(offices) == before
