@@ -116,7 +116,7 @@ async def list_audit(ctx: Context, request: ListAudit) -> Page[Act]:
     if home is not None:
         home = (await find_workspace(ctx, home)).id
     members = {name: getattr(request, name) for name in ("person", "operation", "outcome")}
-    where = {name: (value,) for name, value in members.items() if value is not None}
+    where = {name: (word,) for name, word in members.items() if word is not None}
     of_home = where if home is None else {**where, "workspace": (home,)}
     start, end = (None if at is None else micros(at) for at in (request.start, request.end))
     bounds: Any = {"start": start, "end": None if end is None else end - 1}

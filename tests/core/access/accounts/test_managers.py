@@ -16,6 +16,8 @@ from svc_core.access.roles import may_run
 from svc_core.access.workspace_members import check_change
 from svc_core.base import drive
 from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import Trait
+from svc_core.operation.inputs import inputs_of
 from svc_http.stores.postgres import PostgresStorage
 from tests.backends import NAMES
 from tests.core.access.accounts.offices import LOCAL, TERMINAL, Offices
@@ -193,21 +195,16 @@ REACHING: dict[str, Callable[[Others], dict[str, Any]]] = {
 }
 """What names a row of another workspace, by operation."""
 
-NAMING_NOTHING = {
-    *("listPlans", "showCredits", "createKey", "listKeys", "listMembers", "listAudit"),
-    *("showWorkspace", "renameWorkspace", "listSessions"),
-    *("setPassword", "addPasskey", "removePasskey"),  # one's own
-}
-"""Operations for managers in which no row of a workspace can be named."""
 
-
-def test_the_table_of_what_reaches_across_has_every_operation_for_managers() -> None:
-    managed_ids = {
+def test_the_table_of_what_reaches_across_has_all_that_names_a_row() -> None:
+    naming_ids = {
         operation.id
         for operation in LOCAL.values()
         if operation.binding == "system" and may_run(operation, "owner", is_operator=False)
+        for item in inputs_of(operation.request)
+        if item.id_of and Trait.OPERATOR not in item.traits
     }
-    assert managed_ids == REACHING.keys() | NAMING_NOTHING
+    assert naming_ids == REACHING.keys()
 
 
 async def everything(offices: Offices) -> list[Any]:
