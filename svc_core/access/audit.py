@@ -29,7 +29,7 @@ DONE: Final = "done"
 
 
 @frozen(kw_only=True)
-class Caller:
+class AuditCaller:
     """Who acts, as the log names them: a person by their handle, or `operator` at a terminal."""
 
     who: str
@@ -40,7 +40,7 @@ class Caller:
 
 
 @frozen(kw_only=True)
-class Act(Caller):
+class AuditedAct(AuditCaller):
     """One act: `outcome` is `done`, or the code of the problem that refused it.
 
     `members` are the names of what was sent, `target_id` names the row that is meant.
@@ -55,10 +55,12 @@ class Act(Caller):
     workspace_id: str | None = None
 
 
-def _acts(name: str, scope: Scope, **keys: Callable[[Act], str | None]) -> Collection[Act]:
+def _acts(
+    name: str, scope: Scope, **keys: Callable[[AuditedAct], str | None]
+) -> Collection[AuditedAct]:
     return Collection(
         name=name,
-        model=Act,
+        model=AuditedAct,
         prefix="act",
         scope=scope,
         order=lambda act: micros(act.at),
@@ -75,11 +77,11 @@ COLLECTIONS: Final = (ACTS, SYSTEM_ACTS)
 # -- writing -----------------------------------------------------------------------------------
 
 
-async def record_act(ctx: Context, caller: Caller, operation: str, **members: Any) -> None:
-    """Add a row to the log, in the unit of work of the act; `members` are those of `Act`."""
+async def record_act(ctx: Context, caller: AuditCaller, operation: str, **members: Any) -> None:
+    """Add a row to the log, in the unit of work of the act; `members` are those of `AuditedAct`."""
     collection = SYSTEM_ACTS if ctx.actor.tenant == SYSTEM else ACTS
     named = {**attrs.asdict(caller), "operation": operation, **members}
-    act = Act(id=ctx.ids.new("act"), at=ctx.now, **named)
+    act = AuditedAct(id=ctx.ids.new("act"), at=ctx.now, **named)
     await ctx.create(collection, act.id, act)
 
 
@@ -105,7 +107,7 @@ class ListAudit(OfWorkspace):
     """`meta.page.nextCursor` of the page before, unchanged."""
 
 
-async def list_audit(ctx: Context, request: ListAudit) -> Page[Act]:
+async def list_audit(ctx: Context, request: ListAudit) -> Page[AuditedAct]:
     """Acts in a workspace, newest first; for the operator who names none those that the system
     keeps: on the installation, and on the keys and members of every workspace.
 
@@ -132,7 +134,7 @@ async def list_audit(ctx: Context, request: ListAudit) -> Page[Act]:
     return Page(tuple(row.raw for row in page), ctx.seal_cursor(end_, binding))
 
 
-async def forget_acts(ctx: Context, collection: Collection[Act], ids: Sequence[str]) -> None:
+async def remove_acts(ctx: Context, collection: Collection[AuditedAct], ids: Sequence[str]) -> None:
     """Remove rows that are older than the host keeps them."""
     for id_ in ids:
         await ctx.tx.documents.delete(collection, id_)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from svc_core.access.audit import DONE, Caller, record_act
+from svc_core.access.audit import DONE, AuditCaller, record_act
 from svc_core.access.operations import find_workspace
 from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context
@@ -19,7 +19,7 @@ from svc_core.operation.reply import Reply
 _Members = Mapping[str, Any]
 
 
-def witness_of(caller: Caller, *, takes_refusals: bool = True) -> Witness:
+def witness_of(caller: AuditCaller, *, takes_refusals: bool = True) -> Witness:
     """What writes down the acts of a caller."""
 
     async def record(ctx: Context, invocation: Invocation, outcome: Reply | Problem) -> None:

@@ -24,7 +24,7 @@ from attrs import field, frozen
 
 from svc_core import wire
 from svc_core.access import operations as accounts
-from svc_core.access.audit import Caller
+from svc_core.access.audit import AuditCaller
 from svc_core.access.audit_witness import witness_of
 from svc_core.base.compact import compact_text
 from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
@@ -141,7 +141,7 @@ class Operator:
         invocation = prepare(operation, call, site)
         actor = await self._actor(operation, request)
         units = attrs.evolve(self.service, tell=tell)
-        caller = Caller(who="operator", request_id=system.new_request_id())
+        caller = AuditCaller(who="operator", request_id=system.new_request_id())
         # What the operator is refused is told at the terminal, and nobody else needs to know.
         witness = witness_of(caller, takes_refusals=False)
         return await Execution(invocation, actor, now, units, witness).reply()

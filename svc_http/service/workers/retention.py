@@ -89,5 +89,5 @@ async def forget_acts(service: Service) -> None:
             for row in expired:
                 ids.setdefault(row.tenant, []).append(row.document.id)
             for tenant, part in ids.items():
-                unit = partial(audit.forget_acts, collection=collection, ids=part)
+                unit = partial(audit.remove_acts, collection=collection, ids=part)
                 await service.write(tenant, unit)

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from svc_core import catalog
 from svc_core.access import operations as accounts
-from svc_core.access.audit import Caller
+from svc_core.access.audit import AuditCaller
 from svc_core.access.audit_witness import witness_of
 from svc_core.access.creation import KeyWish, Role
 from svc_core.access.keys import ApiKey
@@ -113,10 +113,10 @@ class Offices:
     def witness(self, person: Person) -> Witness:
         """What writes down the acts of a person, or of the operator at a terminal."""
         if person.role is None:
-            return witness_of(Caller(who="operator"), takes_refusals=False)
+            return witness_of(AuditCaller(who="operator"), takes_refusals=False)
         name = f"{person.role}@example.org"
         return witness_of(
-            Caller(
+            AuditCaller(
                 who=name,
                 user_id=person.user_id,
                 session_id="ses_1",

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 import pytest
 
-from svc_core.access.audit import ACTS, SYSTEM_ACTS, Act, Caller, record_act
+from svc_core.access.audit import ACTS, SYSTEM_ACTS, AuditCaller, AuditedAct, record_act
 from svc_core.base import drive
 from svc_core.base.instants import render
 from svc_core.contract import problem
@@ -41,10 +41,10 @@ async def acts_of(offices: Offices, owner: Person, **filters: Any) -> list[tuple
     return [(row["operation"], row["outcome"]) for row in rows]
 
 
-async def stored(offices: Offices, tenant: str = SYSTEM) -> list[Act]:
+async def stored(offices: Offices, tenant: str = SYSTEM) -> list[AuditedAct]:
     collection = SYSTEM_ACTS if tenant == SYSTEM else ACTS
 
-    async def unit(ctx: Context) -> list[Act]:
+    async def unit(ctx: Context) -> list[AuditedAct]:
         page = await ctx.tx.documents.scan(collection, limit=99)
         return [collection.decode(row.raw) for row in page.rows]
 
@@ -220,7 +220,7 @@ def test_an_operation_of_several_units_leaves_its_row_when_it_is_over() -> None:
 # -- reading on every store --------------------------------------------------------------------
 
 
-async def fill(offices: Offices, homes: list[Person]) -> list[Act]:
+async def fill(offices: Offices, homes: list[Person]) -> list[AuditedAct]:
     """Acts of three people in two workspaces, in units of both kinds, some at one instant."""
     for number in range(36):
         home, who = homes[number % 2], ("ann", "bob", "operator")[number % 3]
@@ -233,7 +233,7 @@ async def fill(offices: Offices, homes: list[Person]) -> list[Act]:
         ) -> None:
             await record_act(
                 ctx,
-                Caller(who=who, user_id=f"usr_{who}"),
+                AuditCaller(who=who, user_id=f"usr_{who}"),
                 ("createKey", "createWebhook")[number % 7 % 2],
                 outcome="done" if number % 6 else "FORBIDDEN",
                 workspace_id=home.workspace_id if number != 8 else None,
@@ -264,7 +264,7 @@ async def compare(offices: Offices) -> None:
     homes = [await offices.owner(name) for name in ("acme", "other")]
     acts = await fill(offices, homes)
     middle = acts[len(acts) // 2].at
-    questions: list[tuple[dict[str, str], Callable[[Act], bool]]] = [
+    questions: list[tuple[dict[str, str], Callable[[AuditedAct], bool]]] = [
         ({}, lambda _: True),
         ({"person": "ann"}, lambda act: act.who == "ann"),
         ({"person": "usr_bob"}, lambda act: act.who == "bob"),
