@@ -6,12 +6,14 @@ The steps come in this order:
 2. The cookie's session says who comes; without one, the sign-in page is next.
 3. The visit is counted in the pool of the session, never against a key or its account.
 4. The workspace of the address must be one that the person is a member of, else 404.
-5. The form of a guarded operation asks for a sign-in of the last minutes.
+5. A guarded operation and its form ask for a sign-in of the last minutes.
 6. The view runs operations with the person's authority; a refusal is a page, too.
 """
 
+import gzip
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
@@ -38,6 +40,9 @@ from svc_http.dashboard.visitors import visitor_of
 from svc_http.exchange.http_exchange import DASHBOARD, Exchange, Header
 from svc_http.exchange.resource import Resource
 
+COMPRESSED_FROM: Final = 1_400
+"""A page that fits into one packet gains nothing."""
+GZIP_LEVEL: Final = 5
 HTML: Final = "text/html; charset=utf-8"
 SIGN_IN: Final = f"{DASHBOARD}/sign-in"
 
@@ -95,7 +100,7 @@ class Dashboard:
             desk = await self._entered(desk, places)
             limit = self.office.settings.body_seconds_max
             visit = await visit_of(exchange, places, limit, has_form=is_form)
-            if is_form and route.is_guarded and not desk.is_fresh:
+            if route.is_guarded and not desk.is_fresh:
                 await self.send(exchange, Redirection(sign_in_address(exchange, is_again=True)))
                 return
             view = route.post if is_form and route.post is not None else route.get
@@ -134,7 +139,27 @@ class Dashboard:
             case Download():
                 headers += _download_fields(answer)
                 body, status = answer.body, 200
+        if isinstance(answer, HtmlPage) and not is_secret:
+            status, body = _encoded(exchange, headers, status, body)
         await exchange.answer(status, headers, body)
+
+
+def _encoded(
+    exchange: Exchange, headers: list[Header], status: int, body: bytes
+) -> tuple[int, bytes]:
+    """The page as the browser takes it: nothing where it has that, else compressed.
+
+    A page with a secret is never compressed: its length would tell of it.
+    """
+    tag = f'"{sha256(body).hexdigest()[:32]}"'
+    headers += [(b"etag", tag.encode()), (b"vary", b"Accept-Encoding, Cookie")]
+    if status == 200 and exchange.header("if-none-match") in (tag, f"W/{tag}"):
+        return 304, b""
+    codings = (exchange.header("accept-encoding") or "").replace(" ", "").split(",")
+    if "gzip" not in codings or len(body) < COMPRESSED_FROM:
+        return status, body
+    headers.append((b"content-encoding", b"gzip"))
+    return status, gzip.compress(body, GZIP_LEVEL, mtime=0)
 
 
 def check_mount(exchange: Exchange) -> None:

@@ -25,10 +25,7 @@ from svc_core.operation.parsing import request_shape
 from svc_core.payments import prices
 from svc_http.adapter import endpoints, paywall
 from svc_http.adapter.dispatcher import Dispatcher
-from svc_http.dashboard.assets import asset_resource
-from svc_http.dashboard.dashboard_resources import Dashboard
-from svc_http.dashboard.entrance import Entrance
-from svc_http.dashboard.own_page import own_routes
+from svc_http.dashboard.dashboard_site import dashboard_resources
 from svc_http.guard.edge import ServerEdge
 from svc_http.mcp import http_endpoint as endpoint
 from svc_http.pages import refusals
@@ -67,14 +64,12 @@ class Application(Starlette):
             *Pages(operations, runtime, terms, self.gauges.exposition).resources(),
             *reports.report_resources(lambda: runtime.service, runtime.site),
             *endpoint.mcp_resources(runtime),
-            asset_resource(),
+            *dashboard_resources(runtime),
         ]
         if runtime.media is not None:
             on_failure = runtime.journal.failure
             pages = MediaPages(runtime.media, runtime.keyring, runtime.now, on_failure)
             resources += pages.resources()
-        dashboard = Dashboard(runtime, lambda _desk, _visit: {"shell": None, "toasts": ()})
-        resources += [*Entrance(dashboard).resources(), *dashboard.resources(own_routes())]
         runtime.metrics.build(
             version=service_version(), python=platform.python_version(), sqlite=sqlite_version
         )
