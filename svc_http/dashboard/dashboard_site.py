@@ -12,7 +12,7 @@ from svc_http.dashboard.kit import kit_page
 from svc_http.dashboard.menu import palette, shell_of
 from svc_http.dashboard.own_page import own_routes
 from svc_http.dashboard.page_addresses import BY_ID, PREFIX, page_address
-from svc_http.dashboard.views import VIEWS
+from svc_http.dashboard.page_views import VIEWS
 from svc_http.dashboard.visit import PageRoute, Redirection, Visit
 from svc_http.exchange.resource import Resource
 
