@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from svc_http.dashboard.assets import asset_resource
-from svc_http.dashboard.dashboard_resources import Dashboard
 from svc_http.dashboard.derived import page_routes
 from svc_http.dashboard.desk import Desk, Office
 from svc_http.dashboard.entrance import Entrance
@@ -12,6 +11,7 @@ from svc_http.dashboard.kit import kit_page
 from svc_http.dashboard.menu import palette, shell_of
 from svc_http.dashboard.own_page import own_routes
 from svc_http.dashboard.page_addresses import BY_ID, PREFIX, page_address
+from svc_http.dashboard.page_serving import Dashboard
 from svc_http.dashboard.page_views import VIEWS
 from svc_http.dashboard.visit import PageRoute, Redirection, Visit
 from svc_http.exchange.resource import Resource

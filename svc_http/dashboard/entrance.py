@@ -30,9 +30,9 @@ from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
 from svc_http.dashboard import security
-from svc_http.dashboard.dashboard_resources import SIGN_IN, Dashboard, check_mount
 from svc_http.dashboard.desk import Person
 from svc_http.dashboard.hashing import HashingLine, HashingUnits
+from svc_http.dashboard.page_serving import SIGN_IN, Dashboard, check_mount
 from svc_http.dashboard.visit import HtmlPage, PageAnswer, Redirection, Visit, visit_of
 from svc_http.dashboard.visitors import Visitor, device_of, visitor_of
 from svc_http.exchange.http_exchange import DASHBOARD, Exchange, Header

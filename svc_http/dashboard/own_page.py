@@ -15,8 +15,8 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.ports import SYSTEM
-from svc_http.dashboard.dashboard_resources import sign_in_address
 from svc_http.dashboard.desk import Desk
+from svc_http.dashboard.page_serving import sign_in_address
 from svc_http.dashboard.visit import HtmlPage, PageAnswer, PageRoute, Redirection, Visit
 from svc_http.exchange.http_exchange import DASHBOARD
 
