@@ -23,6 +23,7 @@ from svc_core.access.people import is_unclaimed
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM
 from svc_core.payments.networks import BURN_ADDRESS
+from svc_http.dashboard.page_markup import compile_pages
 from svc_http.outside.facilitators import ethereum
 from svc_http.run.demo.seed import SeededDemo, seed_demo
 from svc_http.run.hosting import controlled
@@ -200,6 +201,7 @@ async def _serve(
                 if manner.restarts is not None:
                     listening = listening.dup()  # the one that stays keeps who connects waiting
                     stack.enter_context(manner.restarts.heeds(runtime))
+                compile_pages()
                 # What a start makes stays, so full collections need not look at it: they cost a
                 # graph answer 100 ms. What an earlier start of this process made may go.
                 gc.unfreeze()
