@@ -52,7 +52,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.wire": 983,
     "svc_http": 423,
     "svc_http.adapter": 363,
-    "svc_http.dashboard": 1630,
+    "svc_http.dashboard": 1634,
     "svc_http.exchange": 696,
     "svc_http.guard": 754,
     "svc_http.mcp": 164,
@@ -62,7 +62,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.run.cli": 2518,
     "svc_http.run.control": 381,
     "svc_http.run.demo": 220,
-    "svc_http.run.server": 777,
+    "svc_http.run.server": 778,
     "svc_http.service": 2271,
     "svc_http.stores": 4207,
 }
