@@ -2,10 +2,12 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
+from typing import Any
 
+import attrs
 from attrs import define, field, frozen
 
 from svc_core.operation.ports import (
@@ -90,6 +92,21 @@ class ModelLedger:
         log.lines.extend(lines)
         log.places.update(places)
         log.nodes.update(hashes)
+
+    def drop(self, limit: int) -> bool:
+        """Remove the last lines; once there are none, what stands beside them."""
+        log, before = self.log, attrs.asdict(self.log, recurse=False)
+        lines = log.lines[:-limit]
+        places = {line.id: line.seq for line in lines}
+        after = {**before, "lines": lines, "places": places}
+        members = after if log.lines else attrs.asdict(Log(), recurse=False)
+        self.record_undo(lambda: self._put(before))
+        self._put(members)
+        return members != before
+
+    def _put(self, members: Mapping[str, Any]) -> None:
+        for name, part in members.items():
+            setattr(self.log, name, part)
 
     async def get(self, id_: str) -> SealedLine | None:
         """The line of a record."""

@@ -93,6 +93,19 @@ class _Unit:
     def ledger(self) -> ModelLedger:
         return ModelLedger(self.state.logs[self.tenant], self.record_undo)
 
+    async def erase(self, limit: int) -> bool:
+        state, record = self.state, self.record_undo
+        feed = state.feeds[False, self.tenant]
+        entries = feed[:limit]
+        record(lambda: feed.__setitem__(slice(0, 0), entries))
+        del feed[:limit]
+        places = [place for place in state.answers if place[0] == self.tenant][:limit]
+        answers = {place: state.answers[place] for place in places}
+        record(lambda: state.answers.update(answers))
+        for place in places:
+            del state.answers[place]
+        return any([entries, places, self.ledger.drop(limit)])
+
     def beside(self, tenant: str) -> "_Unit":
         scopes.check_beside(is_reading=self.undo is None)
         return _Unit(self.state, tenant, self.names, None)

@@ -29,6 +29,7 @@
 from svc_core.testing.promises.answer_promises import AnswerPromises
 from svc_core.testing.promises.concurrency_promises import ConcurrencyPromises
 from svc_core.testing.promises.cost_promises import CostPromises
+from svc_core.testing.promises.erasure_promises import ErasurePromises
 from svc_core.testing.promises.feed_promises import FeedPromises
 from svc_core.testing.promises.ledger_promises import LedgerPromises, LedgerReadingPromises
 from svc_core.testing.promises.list_promises import ListPromises
@@ -50,6 +51,7 @@ class StorageContract(
     AnswerPromises,
     LedgerPromises,
     LedgerReadingPromises,
+    ErasurePromises,
     CostPromises,
 ):
     """All promises of a store; the test class of a backend derives from it."""

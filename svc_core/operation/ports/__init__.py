@@ -252,6 +252,15 @@ class Transaction(Protocol):
     def ledger(self) -> Ledger:
         """The tenant's ledger."""
 
+    async def erase(self, limit: int) -> bool:
+        """Erase the end of a ledger and the rest of what no collection has, of a tenant that ends.
+
+        At most `limit` entries of its feed, as many of its answers and as many lines of its ledger
+        go, the newest lines first, with all that is stored beside them; the content of lines leaves
+        the files as `Ledger.erase` says. False where nothing was left. Rows of collections are
+        deleted one by one.
+        """
+
     def beside(self, tenant: str) -> "Transaction":
         """Another tenant's view of the same snapshot, in a unit that reads.
 

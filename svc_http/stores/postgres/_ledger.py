@@ -86,6 +86,16 @@ class PostgresLedger(RelationalLedger):
         await self._rows("erase", old.id, line)
         self._session.has_erased = True
 
+    async def drop(self, limit: int) -> bool:
+        """Remove the last lines; the head has to be read anew."""
+        has_dropped = await super().drop(limit)
+        self.discard()
+        self._session.has_erased |= has_dropped
+        return has_dropped
+
+    async def _remove(self, start: int) -> None:
+        await self._rows("clear_lines", start)
+
     def take_statements(self) -> list[Statement]:
         """The statements that write the buffered lines, which leave the buffer."""
         if self._head is None or not self._is_grown:

@@ -5,6 +5,9 @@ SELECT n.scope,
   n.resource_type, n.entry, n.details
 FROM unnest(?::text[], ?::int[], ?::text[], ?::text[], ?::text[])
   AS n (scope, place, resource_type, entry, details)
+-- drop
+DELETE FROM changes WHERE scope = $1 AND position IN (
+  SELECT position FROM changes WHERE scope = $1 ORDER BY position LIMIT $2) RETURNING 1
 -- heads
 SELECT (SELECT coalesce(max(position), 0) FROM changes WHERE scope = $1) AS everybody,
   (SELECT coalesce(max(position), 0) FROM changes WHERE scope = $2) AS own

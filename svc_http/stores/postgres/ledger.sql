@@ -78,6 +78,17 @@ SELECT hash FROM ledger_nodes
 WHERE tenant = $1 AND level = $2 AND number >= $3 AND number < $4 ORDER BY number
 -- erase
 UPDATE ledger_lines SET line = $3, keys = NULL WHERE tenant = $1 AND id = $2
+-- clear_lines
+DELETE FROM ledger_lines WHERE tenant = $1 AND seq >= $2
+-- clear_nodes
+DELETE FROM ledger_nodes WHERE tenant = $1 AND (level, number) IN (
+  SELECT level, number FROM ledger_nodes WHERE tenant = $1 LIMIT $2) RETURNING 1
+-- clear_checkpoints
+DELETE FROM ledger_checkpoints WHERE tenant = $1 AND day IN (
+  SELECT day FROM ledger_checkpoints WHERE tenant = $1 ORDER BY day LIMIT $2) RETURNING 1
+-- clear_head
+DELETE FROM ledgers WHERE tenant = $1
+  AND NOT EXISTS (SELECT 1 FROM ledger_nodes WHERE tenant = $1) RETURNING 1
 -- drop_keys
 DELETE FROM ledger_keys WHERE tenant = $1 AND digest = ANY ($2::bigint[]) AND seq = $3
 -- keep

@@ -37,6 +37,11 @@ class RelationalAnswers(TenantTables):
         values = (to_microseconds(before), limit, PURGED_BYTES)
         return len(await self._session.fetch(self.statements["purge"], *values))
 
+    async def drop(self, limit: int) -> bool:
+        """Delete at most `limit` answers of the tenant; whether there were any."""
+        values = (self._tenant, limit, PURGED_BYTES)
+        return bool(await self._session.fetch(self.statements["drop"], *values))
+
     @abstractmethod
     def _keep(self, operation: str, key: str, answer: Answer) -> None:
         """Write an answer."""

@@ -75,6 +75,10 @@ class RelationalFeed(TenantTables):
         ((epoch,),) = await self._session.rows(self.statements["epoch"])
         return bytes(epoch)
 
+    async def drop(self, limit: int) -> bool:
+        """Delete at most `limit` entries of the tenant's own, the oldest first."""
+        return bool(await self._session.fetch(self.statements["drop"], self._scopes[1], limit))
+
     def _change(
         self, scope: str, _: int, resource_type: str, details: str | None, *entry: Any
     ) -> Change:

@@ -137,6 +137,18 @@ class RelationalLedger(TenantTables):
         digests = [key_digest(key) for key in old.keys]
         await self._rows("drop_keys", digests, old.seq)
 
+    async def drop(self, limit: int) -> bool:
+        """Remove the last lines with their keys; once there are none, what stands beside them."""
+        end = (await self.end()).size
+        lines = await self.stored(range(max(end - limit, 0), end))
+        for line in lines:
+            await self._rows("drop_keys", [key_digest(key) for key in line.keys], line.seq)
+        if lines:
+            await self._remove(lines[0].seq)
+            return True
+        bounds = {"clear_nodes": (limit,), "clear_checkpoints": (limit,), "clear_head": ()}
+        return any([await self._rows(name, *values) for name, values in bounds.items()])
+
     async def keep_checkpoint(self, day: str, size: int, text: bytes) -> None:
         """Keep the checkpoint, unless a larger one of its day is kept."""
         self._session.write()
@@ -183,6 +195,10 @@ class RelationalLedger(TenantTables):
     @abstractmethod
     async def _overwrite(self, old: SealedLine, line: bytes) -> None:
         """Put `line` in the place of the bytes of another, which then leave the files."""
+
+    @abstractmethod
+    async def _remove(self, start: int) -> None:
+        """Remove the lines from number `start` on, whose bytes then leave the files."""
 
     async def _rows(self, name: str, *values: object) -> list[Any]:
         return await self._session.fetch(self.statements[name], self._tenant, *values)

@@ -48,6 +48,12 @@ class RelationalTransaction:
         """The tenant's ledger."""
         return self.parts.ledger(self._session, self.tenant)
 
+    async def erase(self, limit: int) -> bool:
+        """Erase some of the tenant's feed, answers and ledger; see the port."""
+        self._session.write()
+        parts = (self.changes, self.answers, self.ledger)
+        return any([await part.drop(limit) for part in parts])
+
     def beside(self, tenant: str) -> "RelationalTransaction":
         """Another tenant's view of the same snapshot."""
         scopes.check_beside(is_reading=not self._session.is_writable)

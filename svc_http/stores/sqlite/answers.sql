@@ -6,6 +6,13 @@ INSERT INTO answers (tenant, operation, key, fingerprint, status, headers, body,
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
 ON CONFLICT (tenant, operation, key) DO UPDATE SET fingerprint = excluded.fingerprint,
   status = excluded.status, headers = excluded.headers, body = excluded.body, at = excluded.at
+-- drop
+DELETE FROM answers WHERE rowid IN (
+  WITH own AS (SELECT rowid AS id, length(body) AS size FROM answers WHERE tenant = ?1 LIMIT ?2)
+  SELECT id FROM (
+    SELECT id, sum(size) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING) - size AS before FROM own)
+  WHERE before < ?3)
+RETURNING 1
 -- purge
 DELETE FROM answers WHERE rowid IN (
   WITH old AS (SELECT rowid AS id, at, length(body) AS size FROM answers WHERE at < ?1

@@ -3,6 +3,9 @@ INSERT INTO changes (scope, position, resource_type, details,
   id, change_type, resource_id, version, occurred_at, path)
 VALUES (?1, (SELECT coalesce(max(position), 0) + 1 FROM changes WHERE scope = ?1), ?2, ?3,
   ?4, ?5, ?6, ?7, ?8, ?9)
+-- drop
+DELETE FROM changes WHERE seq IN (
+  SELECT seq FROM changes WHERE scope = ?1 ORDER BY position LIMIT ?2) RETURNING 1
 -- heads
 SELECT (SELECT coalesce(max(position), 0) FROM changes WHERE scope = ?1) AS everybody,
   (SELECT coalesce(max(position), 0) FROM changes WHERE scope = ?2) AS own

@@ -113,6 +113,25 @@ UPDATE ledger_bodies SET line = zeroblob(length(line)),
   keys = CAST(zeroblob(length(CAST(keys AS BLOB))) AS TEXT)
 WHERE number = (SELECT l.body FROM ledgers AS g
   CROSS JOIN ledger_lines AS l ON l.place = (g.number << 40) + ?2 WHERE g.tenant = ?1)
+-- blank_lines
+UPDATE ledger_bodies SET line = zeroblob(length(line)),
+  keys = CAST(zeroblob(length(CAST(keys AS BLOB))) AS TEXT)
+WHERE number IN (SELECT l.body FROM ledgers AS g
+  CROSS JOIN ledger_lines AS l
+    ON l.place >= (g.number << 40) + ?2 AND l.place < g.number + 1 << 40 WHERE g.tenant = ?1)
+-- clear_lines
+DELETE FROM ledger_lines WHERE place >= (SELECT number << 40 FROM ledgers WHERE tenant = ?1) + ?2
+  AND place < (SELECT number + 1 << 40 FROM ledgers WHERE tenant = ?1)
+-- clear_nodes
+DELETE FROM ledger_nodes WHERE (ledger, level, number) IN (SELECT n.ledger, n.level, n.number
+  FROM ledgers AS g CROSS JOIN ledger_nodes AS n ON n.ledger = g.number
+  WHERE g.tenant = ?1 LIMIT ?2) RETURNING 1
+-- clear_checkpoints
+DELETE FROM ledger_checkpoints WHERE tenant = ?1 AND day IN (
+  SELECT day FROM ledger_checkpoints WHERE tenant = ?1 ORDER BY day LIMIT ?2) RETURNING 1
+-- clear_head
+DELETE FROM ledgers AS g WHERE tenant = ?1
+  AND NOT EXISTS (SELECT 1 FROM ledger_nodes AS n WHERE n.ledger = g.number) RETURNING 1
 -- point
 UPDATE ledger_lines SET body = ?3
 WHERE place = (SELECT number << 40 FROM ledgers WHERE tenant = ?1) + ?2
