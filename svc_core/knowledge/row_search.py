@@ -18,6 +18,7 @@ from attrs import frozen
 
 from svc_core import wire
 from svc_core.access import operations as accounts
+from svc_core.base import ids
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page
 from svc_core.intel.entities import operations as entities
@@ -32,7 +33,6 @@ from svc_core.ledger import queries
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import EVERYBODY, Operation, local
-from svc_core.operation.inputs import inputs_of
 from svc_core.operation.members import NOT_BLANK
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
@@ -150,26 +150,26 @@ async def _subjects(
 class SearchKind:
     """A kind of rows that is searched: the operation that `shows` one, and how they are found.
 
-    `titles` are the members that name a row, the first that is there, and `details` those that tell
-    more of it, as paths with dots. `has_ids`: an id that the operation takes is of this kind.
+    The operation takes an id of the `prefix` as its `item`. `titles` are the members that name a
+    row, the first that is there, and `details` those that tell more of it, as paths with dots.
     """
 
     name: str
     shows: str
+    item: str
+    prefix: str
     find: KindSearch
     titles: str
     details: str
-    has_ids: bool = True
 
     def row(self, row: JsonRow) -> SearchRow:
         """What is shown of a row."""
-        (name, *_), id_ = inputs_of(_OPERATIONS[self.shows].request), row["id"]
         titles, details = (
             [text for path in paths.split() if (text := _text(row, path))]
             for paths in (self.titles, self.details)
         )
-        title, detail = (titles or [id_])[0], " · ".join(details)[:DETAIL_MAX]
-        return SearchRow(self.name, id_, title, detail, self.shows, {name.name: id_})
+        title, detail = (titles or [row["id"]])[0], " · ".join(details)[:DETAIL_MAX]
+        return SearchRow(self.name, row["id"], title, detail, self.shows, {self.item: row["id"]})
 
     def may_be_read(self, actor: Actor) -> bool:
         """Whether the caller may see rows of this kind."""
@@ -180,14 +180,14 @@ class SearchKind:
 
     async def search(self, ctx: WorkContext, q: str) -> Sequence[JsonRow]:
         """The rows of this kind that answer best; none where they cannot be read now."""
-        id_of, words = inputs_of(_OPERATIONS[self.shows].request)[0].id_of, q.casefold().split()
+        words = q.casefold().split()
 
         def holds(row: JsonRow) -> bool:
             text = f"{self.row(row).title} {self.row(row).detail}".casefold()
             return all(word in text for word in words)
 
         with suppress(Problem):
-            if self.has_ids and id_of is not None and id_of.matches(q):
+            if self.prefix and ids.is_id(self.prefix, q):
                 return [json.loads((await _run(ctx, self.shows, q)).raw)]
             return (await self.find(ctx, q, holds))[:ROWS_MAX]
         return ()
@@ -203,15 +203,17 @@ def _text(row: JsonRow, path: str) -> str:
 
 _CVES, _ENTITIES, _INCIDENTS = map(_by_words, ("listCves", "listEntities", "listIncidents"))
 _EVENTS, _PROFILES, _KEYS = map(_by_walking, ("listOsintEvents", "listProfiles", "listKeys"))
+_LABEL = "label identity.label"
+_HARM, _PLACE = "category severity status", "type severity place.name"
 SEARCH_KINDS: Final = (
-    SearchKind("report", "getReport", _reports, "title", "excerpt.text"),
-    SearchKind("cve", "getEntity", _CVES, "name", "title description", has_ids=False),
-    SearchKind("entity", "getEntity", _ENTITIES, "name", "type countryCodes description"),
-    SearchKind("incident", "getIncident", _INCIDENTS, "title", "category severity status"),
-    SearchKind("event", "getOsintEvent", _EVENTS, "title", "type severity place.name"),
-    SearchKind("subject", "getSubject", _subjects, "label identity.label", "type description"),
-    SearchKind("profile", "getProfile", _PROFILES, "name", "topic frequency"),
-    SearchKind("key", "getKey", _KEYS, "name", "prefix status"),
+    SearchKind("report", "getReport", "reportId", "rpt", _reports, "title", "excerpt.text"),
+    SearchKind("cve", "getEntity", "entityId", "", _CVES, "name", "title description"),
+    SearchKind("entity", "getEntity", "entityId", "ent", _ENTITIES, "name", "type countryCodes"),
+    SearchKind("incident", "getIncident", "incidentId", "inc", _INCIDENTS, "title", _HARM),
+    SearchKind("event", "getOsintEvent", "eventId", "obs", _EVENTS, "title", _PLACE),
+    SearchKind("subject", "getSubject", "subjectId", "sbj", _subjects, _LABEL, "type description"),
+    SearchKind("profile", "getProfile", "profileId", "prf", _PROFILES, "name", "topic frequency"),
+    SearchKind("key", "getKey", "keyId", "key", _KEYS, "name", "prefix status"),
 )
 
 
