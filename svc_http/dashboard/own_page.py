@@ -16,6 +16,7 @@ from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.ports import SYSTEM
 from svc_http.dashboard.desk import Desk
+from svc_http.dashboard.menu import shell_of
 from svc_http.dashboard.page_serving import sign_in_address
 from svc_http.dashboard.visit import HtmlPage, PageAnswer, PageRoute, Redirection, Visit
 from svc_http.exchange.http_exchange import DASHBOARD
@@ -54,19 +55,22 @@ async def _act(desk: Desk, visit: Visit) -> PageAnswer:
     try:
         await _at_home(desk).run(operation, body=body)
     except Problem as refusal:
-        return await _page(desk, refusal)
+        return await _page(desk, visit, refusal)
     return Redirection(f"{OWN_PAGE}?done={operation.id}")
 
 
 async def _show(desk: Desk, visit: Visit) -> PageAnswer:
     said, _ = _FORMS.get(visit.word("done"), ("", ()))
-    return await _page(desk, toast=said)
+    return await _page(desk, visit, toast=said)
 
 
-async def _page(desk: Desk, refusal: Problem | None = None, toast: str = "") -> HtmlPage:
+async def _page(
+    desk: Desk, visit: Visit, refusal: Problem | None = None, toast: str = ""
+) -> HtmlPage:
     methods = await _answer(desk, "showSignInMethods")
     sessions, user_id = await _answer(desk, "listSessions"), desk.person.user_id
     values = {
+        **shell_of(_at_home(desk), visit),
         "person": desk.person,
         "methods": methods | {"passkeys": [_with_instants(row) for row in methods["passkeys"]]},
         "sessions": [_with_instants(row) for row in sessions if row["userId"] == user_id],

@@ -14,10 +14,12 @@ async function search(q, prefixes, signal) {
 
 /** Makes a combobox of a text input: `take` gets the id of the row that is chosen. */
 function combobox(input, prefixes, take) {
-  const list = make("ul", { class: "choices", role: "listbox", id: `${input.id}-list`, "aria-label": "Rows" });
+  const list = make("ul", { role: "listbox", id: `${input.id}-list`, "aria-label": "Rows" });
+  const box = make("div", { class: "combo" });
   let rows = [], chosen = -1, asked = new AbortController(), timer;
   list.hidden = true;
-  input.after(list);
+  input.replaceWith(box);
+  box.append(input, list);
   const roles = { role: "combobox", "aria-controls": list.id, "aria-autocomplete": "list", "aria-expanded": "false" };
   for (const [name, value] of Object.entries(roles)) input.setAttribute(name, value);
 

@@ -1,0 +1,42 @@
+"""The lists of members, sessions and acts, with what is done about a row beside it.
+
+Rule: each has the rows and filters of the derived page; its forms are those of derived pages.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Final, get_args
+
+import attrs
+
+from svc_core.access.creation import Role
+from svc_http.dashboard.derived import operation_page
+from svc_http.dashboard.desk import Desk
+from svc_http.dashboard.page_addresses import BY_ID
+from svc_http.dashboard.spots import Spot
+from svc_http.dashboard.visit import HtmlPage, PageAnswer, View, Visit
+
+_TEMPLATES: Final = {"listMembers": "members", "listSessions": "sessions", "listAudit": "audit"}
+
+
+def people_views() -> Mapping[str, View]:
+    """The views by the id of the operation whose rows they show."""
+    return {id_: partial(_list_page, id_, template) for id_, template in _TEMPLATES.items()}
+
+
+async def _list_page(operation_id: str, template: str, desk: Desk, visit: Visit) -> PageAnswer:
+    operation = BY_ID[operation_id]
+    page = await operation_page(operation, desk, visit)
+    if not isinstance(page, HtmlPage):
+        return page
+    own = {
+        "person": desk.person,
+        "roles": get_args(Role),
+        "summaries": {id_: each.summary for id_, each in BY_ID.items()},
+        "forms": [
+            (act, Spot(act.operation, desk, visit).fields)
+            for act in Spot(operation, desk, visit).members()
+            if act.operation.verb == "invite"
+        ],
+    }
+    return attrs.evolve(page, template=template, values={**page.values, **own})
