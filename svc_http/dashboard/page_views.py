@@ -6,8 +6,8 @@ Rule: with the table empty every operation still has its page, only a plainer on
 from collections.abc import Mapping
 from typing import Final
 
-from svc_http.dashboard.people_views import people_views
+from svc_http.dashboard.people_views import views_of_people
 from svc_http.dashboard.visit import View
 
-VIEWS: Final[Mapping[str, View]] = {**people_views()}
+VIEWS: Final[Mapping[str, View]] = {**views_of_people()}
 """The views that answer both GET and the form of an operation, by its id."""

@@ -19,7 +19,7 @@ from svc_http.dashboard.visit import HtmlPage, PageAnswer, View, Visit
 _TEMPLATES: Final = {"listMembers": "members", "listSessions": "sessions", "listAudit": "audit"}
 
 
-def people_views() -> Mapping[str, View]:
+def views_of_people() -> Mapping[str, View]:
     """The views by the id of the operation whose rows they show."""
     return {id_: partial(_list_page, id_, template) for id_, template in _TEMPLATES.items()}
 
