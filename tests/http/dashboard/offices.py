@@ -1,0 +1,156 @@
+"""A service whose workspaces hold rows of every kind, and people of every role who look at them."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import httpx2
+
+from svc_core import catalog
+from svc_core.access import operations as accounts
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import Operation
+from svc_core.operation.inputs import inputs_of
+from svc_http.dashboard import security
+from svc_http.dashboard.form_fields import fields_of
+from svc_http.dashboard.forms import with_row
+from svc_http.dashboard.page_addresses import is_for_operators, page_address, page_ids
+from tests.http.contract.conftest import Contract, World
+from tests.http.contract.conftest import _storage as storage_of
+from tests.pages.document import Document
+from tests.people import SignedUp, sign_up
+
+ORIGIN = "https://api.example.org"
+ROLES = ("owner", "admin", "member", "operator", "stranger")
+"""Of workspace `a`; the operator is a member of it, the stranger owns `b`."""
+
+PREFIXES = {"wsp": "workspaces", "usr": "users", "key": "keys", "ses": "sessions", "src": "sources",
+            "thr": "threads", "pay": "payments"}  # fmt: skip
+"""Of kinds of rows that no key sees, the collection that has them."""
+
+Pairs = Iterable[tuple[str, str]]
+
+
+class Office:
+    """A world, its people, and their browsers; `ids` remembers rows that no key sees."""
+
+    def __init__(self) -> None:
+        contract = Contract(catalog.OPERATIONS, is_limited=False)
+        storage = storage_of("memory")
+        self.world = World(contract, storage, catalog.OPERATIONS, rate_limits=False).settle()
+        self.home, self.abroad = self.world.tenants["a"], self.world.tenants["b"]
+        self.people: dict[str, SignedUp] = {}
+        for role in ROLES:
+            home = self.abroad if role == "stranger" else self.home
+            held = {"operator": "member", "stranger": "owner"}.get(role, role)
+            self.people[role] = self._sign_up(role, {home: held}, is_operator=role == "operator")
+
+    def _sign_up(self, handle: str, homes: Mapping[str, Any], **members: Any) -> SignedUp:
+        async def make(ctx: Context) -> SignedUp:
+            return await sign_up(ctx, handle, homes, **members)
+
+        signed: SignedUp = self.world.system(make)
+        return signed
+
+    def close(self) -> None:
+        self.world.close()
+
+    # -- requests ----------------------------------------------------------------------------------
+
+    def get(self, role: str, path: str, **headers: str) -> Any:
+        """A page, as the person with this role gets it."""
+        return self.send("GET", role, path, headers)
+
+    def post(self, role: str, path: str, pairs: Pairs = (), **headers: str) -> Any:
+        """What comes of a form that a page of this origin sends."""
+        form = [*pairs, ("_", "")]  # a form without values has a media type all the same
+        fields = {"sec-fetch-site": "same-origin", **headers}
+        return self.send("POST", role, path, fields, form)
+
+    def send(
+        self, method: str, role: str, path: str, headers: Mapping[str, str], form: Pairs = ()
+    ) -> Any:
+        fields = {name.replace("_", "-"): text for name, text in headers.items()}
+        cookie = f"{security.SECURE_COOKIE}={self.people[role].token}" if role else ""
+        body = str(httpx2.QueryParams(list(form))).encode()
+        if method == "POST":
+            fields.setdefault("content-type", "application/x-www-form-urlencoded")
+
+        async def go() -> Any:
+            transport = httpx2.ASGITransport(self.world.app, client=("127.0.0.1", 5000))
+            async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as client:
+                sent = {"cookie": cookie, **fields} if cookie else fields
+                return await client.request(method, path, headers=sent, content=body)
+
+        return self.world.run(go())
+
+    # -- addresses ---------------------------------------------------------------------------------
+
+    def ids_of(self, operation: Operation[Any, Any], key: str = "a") -> dict[str, str]:
+        """The ids in the address of the page of an operation, of rows of that key."""
+        if operation.local:
+            return {name: self._local_id(operation, name, key) for name in page_ids(operation)}
+        ask = self.world.ask_of(operation, key)
+        pattern = re.sub(r"\{\+?(\w+)\}", r"(?P<\1>.+)", operation.address)
+        match = re.fullmatch(pattern, ask.path)
+        assert match is not None
+        return match.groupdict()
+
+    def _local_id(self, operation: Operation[Any, Any], name: str, key: str) -> str:
+        inputs = {item.name: item for item in inputs_of(operation.request)}
+        id_of = inputs[name].id_of
+        prefix = "pay" if id_of is None else id_of.prefixes[0]
+        if prefix == "wsp":
+            return self.world.tenants[key]
+        if prefix not in PREFIXES:
+            return self.world.id_for(id_of, key)
+        return self.row_ids(PREFIXES[prefix], key)[0]
+
+    def row_ids(self, name: str, key: str = "a") -> list[str]:
+        """The ids of rows of a collection that the system, or a tenant, has; newest first."""
+        rows = next(each for each in catalog.COLLECTIONS if each.name == name)
+
+        async def scan(ctx: Context) -> list[str]:
+            return [row.id for row in (await ctx.tx.documents.scan(rows, limit=100)).rows]
+
+        if rows.scope == "tenant":
+            unit = self.world.hands.read(self.world.tenants[key], scan)
+            return list(self.world.run(unit))
+        return list(self.world.system(scan))
+
+    def address(
+        self, operation: Operation[Any, Any], ids: Mapping[str, str], home: str | None = None
+    ) -> str:
+        """The address of the page of an operation in a workspace, `a` unless it is named."""
+        is_office = is_for_operators(operation)
+        return page_address(operation, None if is_office else home or self.home, ids)
+
+    def add_key(self, key: str = "a") -> str:
+        """One more key of a workspace; its id."""
+        return self.world.add_key(f"extra {self.world.ids.new('n')}", key)
+
+    # -- forms -------------------------------------------------------------------------------------
+
+    def example_pairs(
+        self, operation: Operation[Any, Any], body: Mapping[str, Any]
+    ) -> list[tuple[str, str]]:
+        """What a browser sends of a form that was filled in with the members of a body."""
+        pairs = []
+        for field in with_row(fields_of(operation), body):
+            values = (
+                field.values if field.kind in {"choices", "box", "interval"} else (field.value,)
+            )
+            is_blank = field.kind == "check" and not field.values
+            pairs += [] if is_blank else [(field.name, value) for value in values]
+        return pairs
+
+
+def page_of(answer: Any) -> Document:
+    """The page of an answer, which has to be one, and whole."""
+    assert answer.headers["content-type"] == "text/html; charset=utf-8", answer.text
+    page = Document(answer.text)
+    assert page.faults() == []
+    return page
+
+
+__all__ = ["ORIGIN", "ROLES", "Office", "accounts", "page_of"]
