@@ -26,6 +26,7 @@ class SignedUp:
     handle: str
     session_id: str
     token: str = field(repr=False)
+    signed_in_at: datetime
 
 
 async def sign_up(
@@ -48,13 +49,19 @@ async def sign_up(
         phc = derive_password(PASSWORD, ctx.ids.random(SALT_BYTES))
         credential = attrs.evolve(credential, password=phc, password_changed_at=ctx.now)
         await ctx.save(CREDENTIALS, user.id, credential)
-    return SignedUp(user.id, handle, *await open_session(ctx, user.id))
+    return SignedUp(user.id, handle, *await open_session(ctx, user.id), ctx.now)
 
 
 async def open_session(ctx: Context, user_id: str) -> tuple[str, str]:
     """Another session of a person: its id and its token."""
     issued = await sessions.begin_session(ctx, user_id, Device("127.0.0.1", "Firefox on Linux"))
     return issued.session.id, issued.token
+
+
+async def sign_in_again(ctx: Context, person: SignedUp) -> SignedUp:
+    """The same person with a session that begins now; the former one goes on."""
+    session_id, token = await open_session(ctx, person.user_id)
+    return attrs.evolve(person, session_id=session_id, token=token, signed_in_at=ctx.now)
 
 
 async def age_session(ctx: Context, session_id: str, **instants: datetime) -> None:

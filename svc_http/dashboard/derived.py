@@ -120,10 +120,12 @@ def _page(template: str, spot: Spot, fields: Sequence[Field], **values: Any) -> 
 async def _read(spot: Spot) -> PageAnswer:
     query = {name: words for name, words in spot.visit.query.items() if name[:1] != "_"}
     fields = with_values(spot.fields, {each.name: each.values for each in spot.fields} | query)
+    if not query and any(each.required for each in fields):
+        return _page("list", spot, fields, rows=())
     try:
         request, reply = await _reply(spot, query)
     except Problem as refusal:
-        if refusal.type.status != 400 or not query:
+        if refusal.type.status != 400 or not fields:
             raise
         return _page("list", spot, fields, refusal=refusal, rows=())
     form = spot.visit.word("_as")

@@ -21,6 +21,7 @@ from urllib.parse import quote, urlencode
 
 from attrs import frozen
 
+from svc_core.access.roles import may_run
 from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS
 from svc_core.operation.declaration import OPERATOR, Operation
 from svc_core.operation.inputs import Input, inputs_of
@@ -103,9 +104,9 @@ def page_address(
 
 def paths_of(operation: Operation[Any, Any]) -> tuple[str, ...]:
     """The paths of its page: below every workspace, below the installation, or both."""
-    tail, is_system = tail_of(operation), operation.binding == "system"
+    tail, is_office = tail_of(operation), may_run(operation, None, is_operator=True)
     below = () if is_for_operators(operation) else (f"{PREFIX}/w/{{workspaceId}}/{tail}",)
-    return (*below, *((f"{PREFIX}/operate/{tail}",) if is_system else ()))
+    return (*below, *((f"{PREFIX}/operate/{tail}",) if is_office else ()))
 
 
 # -- what a page leads to ----------------------------------------------------------------------

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import httpx2
 
 from svc_core import catalog
-from svc_core.access import operations as accounts
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
 from svc_core.operation.inputs import inputs_of
@@ -18,15 +19,23 @@ from svc_http.dashboard.page_addresses import is_for_operators, page_address, pa
 from tests.http.contract.conftest import Contract, World
 from tests.http.contract.conftest import _storage as storage_of
 from tests.pages.document import Document
-from tests.people import SignedUp, sign_up
+from tests.people import SignedUp, sign_in_again, sign_up
 
 ORIGIN = "https://api.example.org"
 ROLES = ("owner", "admin", "member", "operator", "stranger")
 """Of workspace `a`; the operator is a member of it, the stranger owns `b`."""
 
-PREFIXES = {"wsp": "workspaces", "usr": "users", "key": "keys", "ses": "sessions", "src": "sources",
-            "thr": "threads", "pay": "payments"}  # fmt: skip
-"""Of kinds of rows that no key sees, the collection that has them."""
+COLLECTIONS = {"src": "sources", "pay": "payments"}
+"""Of kinds of rows that no key sees and no test makes, the collection that has them."""
+
+PRIVATE = frozenset({"projects", "automations", "threads"})
+"""Groups whose rows are their owner's alone."""
+
+STALE = timedelta(minutes=9)
+"""After that a person signs in anew, before acts ask for it."""
+
+PROJECT = {"name": "Ports"}
+AUTOMATION = {"name": "Ports", "instructions": "Which ports are closed?"}
 
 Pairs = Iterable[tuple[str, str]]
 
@@ -44,6 +53,9 @@ class Office:
             home = self.abroad if role == "stranger" else self.home
             held = {"operator": "member", "stranger": "owner"}.get(role, role)
             self.people[role] = self._sign_up(role, {home: held}, is_operator=role == "operator")
+        self.key_ids = {key: self.world.add_key(f"one of {key}", key) for key in ("a", "b")}
+        self.private = {role: self._private_rows(role) for role in ROLES[:-1]}
+        self.private["stranger"] = {"threadId": self._thread("stranger", self.abroad)}
 
     def _sign_up(self, handle: str, homes: Mapping[str, Any], **members: Any) -> SignedUp:
         async def make(ctx: Context) -> SignedUp:
@@ -51,6 +63,30 @@ class Office:
 
         signed: SignedUp = self.world.system(make)
         return signed
+
+    def _private_rows(self, role: str) -> dict[str, str]:
+        """Rows that only this person sees, by the names of inputs."""
+        ids = {}
+        for group, name, body in (
+            ("projects", "projectId", PROJECT),
+            ("automations", "automationId", AUTOMATION),
+        ):
+            answer = self.post(role, f"/dashboard/w/{self.home}/{group}/new", body.items())
+            assert answer.status_code == 303, answer.text
+            ids[name] = answer.headers["location"].partition("?")[0].rpartition("/")[2]
+        path = f"/dashboard/w/{self.home}/automations/{ids['automationId']}"
+        assert self.post(role, f"{path}/run").status_code == 303
+        rows = self.get(role, f"{path}/runs?_as=json").json()["data"]
+        return {**ids, "runId": rows[0]["id"], "threadId": self._thread(role, self.home)}
+
+    def _thread(self, role: str, home: str) -> str:
+        """The id of a conversation that the person begins with the agent."""
+        operation = self.world.operation("streamChat")
+        pairs = self.example_pairs(operation, self.world.example_body(operation))
+        path = self.address(operation, {}, home)
+        assert self.post(role, path, pairs).status_code == 200
+        rows = self.get(role, f"/dashboard/w/{home}/threads?_as=json").json()["data"]
+        return str(rows[0]["id"])
 
     def close(self) -> None:
         self.world.close()
@@ -70,6 +106,8 @@ class Office:
     def send(
         self, method: str, role: str, path: str, headers: Mapping[str, str], form: Pairs = ()
     ) -> Any:
+        if role and self.people[role].signed_in_at + STALE <= self.world.clock():
+            self.people[role] = self.world.system(partial(sign_in_again, person=self.people[role]))
         fields = {name.replace("_", "-"): text for name, text in headers.items()}
         cookie = f"{security.SECURE_COOKIE}={self.people[role].token}" if role else ""
         body = str(httpx2.QueryParams(list(form))).encode()
@@ -96,15 +134,32 @@ class Office:
         assert match is not None
         return match.groupdict()
 
+    def ids_for(
+        self, role: str, operation: Operation[Any, Any], ids: Mapping[str, str]
+    ) -> dict[str, str]:
+        """The same ids, with rows of the person where they are of a kind that nobody shares."""
+        own = self.private.get(role, {}) if operation.group in PRIVATE else {}
+        return {name: own.get(name, id_) for name, id_ in ids.items()}
+
     def _local_id(self, operation: Operation[Any, Any], name: str, key: str) -> str:
         inputs = {item.name: item for item in inputs_of(operation.request)}
         id_of = inputs[name].id_of
         prefix = "pay" if id_of is None else id_of.prefixes[0]
-        if prefix == "wsp":
-            return self.world.tenants[key]
-        if prefix not in PREFIXES:
-            return self.world.id_for(id_of, key)
-        return self.row_ids(PREFIXES[prefix], key)[0]
+        person = self.people["member" if key == "a" else "stranger"]
+        match prefix:
+            case "wsp":
+                return self.world.tenants[key]
+            case "usr":
+                return person.user_id
+            case "ses":
+                return person.session_id
+            case "key":
+                return self.key_ids[key]
+            case "thr":
+                return self.private["member" if key == "a" else "stranger"]["threadId"]
+            case "src" | "pay":
+                return self.row_ids(COLLECTIONS[prefix], key)[0]
+        return self.world.id_for(id_of, key)
 
     def row_ids(self, name: str, key: str = "a") -> list[str]:
         """The ids of rows of a collection that the system, or a tenant, has; newest first."""
@@ -124,10 +179,6 @@ class Office:
         """The address of the page of an operation in a workspace, `a` unless it is named."""
         is_office = is_for_operators(operation)
         return page_address(operation, None if is_office else home or self.home, ids)
-
-    def add_key(self, key: str = "a") -> str:
-        """One more key of a workspace; its id."""
-        return self.world.add_key(f"extra {self.world.ids.new('n')}", key)
 
     # -- forms -------------------------------------------------------------------------------------
 
@@ -153,4 +204,4 @@ def page_of(answer: Any) -> Document:
     return page
 
 
-__all__ = ["ORIGIN", "ROLES", "Office", "accounts", "page_of"]
+__all__ = ["ORIGIN", "ROLES", "Office", "page_of"]
