@@ -1,8 +1,10 @@
 """Builds what the settings name: the store, the counters, and the clients of outside services."""
 
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
+from svc_core.access.passkeys import PasskeyJudge
 from svc_core.agent.rule_backend import RuleBackend
 from svc_core.base.egress import PRIVATE
 from svc_core.operation.ports import Storage
@@ -71,6 +73,15 @@ def voice_of(settings: Settings) -> Speech | None:
     if not espeak.has_espeak():
         raise setting_fault("speech", f"is espeak, which is not installed: {espeak.CURE}")
     return EspeakSpeech(settings.speech_voice)
+
+
+def passkey_judge() -> PasskeyJudge | None:
+    """The judge of passkeys, where the extra `passkeys` is installed."""
+    if find_spec("webauthn") is None:
+        return None
+    from svc_http.outside.passkeys import WebAuthnJudge  # noqa: PLC0415 - of an extra
+
+    return WebAuthnJudge()
 
 
 def embedder_of(settings: Settings) -> Embeddings | None:

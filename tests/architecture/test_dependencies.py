@@ -43,6 +43,7 @@ def declarations(root: Path) -> dict[str, set[str]]:
         "speech": _names(extras["speech"]),
         "semantic": server | _names(extras["semantic"]),
         "server": server,
+        "passkeys": server | _names(extras["passkeys"]),
         "postgres": server | _names(extras["postgres"]),
         "redis": server | _names(extras["redis"]),
         "s3": server | _names(extras["s3"]),
@@ -68,6 +69,8 @@ def _kind(module: str) -> str:
         "svc_http.stores.counters.redis_coordination",
     }:
         return module.rpartition(".")[2].removesuffix("_coordination")  # where settings name it
+    if module == "svc_http.outside.passkeys":
+        return "passkeys"  # loaded by a server where it is installed
     if module == "svc_http.stores.media.bucket":
         return "s3"  # loaded when a bucket is used, and says which extra it needs
     if module == "svc_http.outside.facilitators.ethereum":

@@ -19,6 +19,7 @@ from svc_http.service.equipment import (
     fetcher_of,
     open_shared,
     open_store,
+    passkey_judge,
     poster_of,
     voice_of,
 )
@@ -89,7 +90,7 @@ async def open_runtime(
         runtime = Runtime(
             settings,
             store,
-            providers=Providers(voice, model, language_model, payments),
+            providers=Providers(voice, model, language_model, payments, passkey_judge()),
             shared=shared,
             workers=(*workers_of(settings, reader, sender, voice, model), *workers),
             number=number,

@@ -15,6 +15,7 @@ from attrs import define, field, frozen
 
 from svc_core.access import address
 from svc_core.access.lockout import MemoryLockouts
+from svc_core.access.passkeys import PasskeyJudge
 from svc_core.access.plans import PlanTable
 from svc_core.access.quotas import MemoryCounters
 from svc_core.agent.agent_ports import Backend, Tools
@@ -77,13 +78,14 @@ class Providers:
     """The outside services that this service uses; None where there is none.
 
     `speech` reads reports aloud; `embedder` judges the meaning of items; `chat` answers questions;
-    `payments` is with whom payments are made.
+    `payments` is with whom payments are made, `passkeys` who judges them.
     """
 
     speech: Speech | None = None
     embedder: Embeddings | None = None
     chat: Chat | None = None
     payments: PaymentProvider | None = None
+    passkeys: PasskeyJudge | None = None
 
 
 def _host(
@@ -99,6 +101,8 @@ def _host(
         lends[Writer] = chat
     if embedder is not None:
         lends[Embedder] = embedder
+    if providers.passkeys is not None:
+        lends[PasskeyJudge] = providers.passkeys
     return Host(
         settings.origin,
         settings.env == "development",

@@ -1,0 +1,86 @@
+"""Judges passkeys with the library `webauthn` of the extra `passkeys` (Web Authentication)."""
+
+from typing import Final
+from urllib.parse import urlsplit
+
+from webauthn import (
+    generate_authentication_options,
+    generate_registration_options,
+    options_to_json,
+    verify_authentication_response,
+    verify_registration_response,
+)
+from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
+from webauthn.helpers.exceptions import WebAuthnException
+from webauthn.helpers.structs import AuthenticatorSelectionCriteria, ResidentKeyRequirement
+
+from svc_core.access.passkeys import PasskeyHolder
+from svc_core.access.people import Passkey
+
+_SELECTION: Final = AuthenticatorSelectionCriteria(resident_key=ResidentKeyRequirement.REQUIRED)
+"""Discoverable, so that nobody types a handle; verification of the person is preferred."""
+
+
+class WebAuthnJudge:
+    """See `svc_core.access.passkeys.PasskeyJudge`."""
+
+    def registration_options(self, origin: str, holder: PasskeyHolder, challenge: bytes) -> str:
+        """What a browser makes a passkey by."""
+        options = generate_registration_options(
+            rp_id=_host(origin),
+            rp_name=_host(origin),
+            user_id=holder.id.encode(),
+            user_name=holder.handle,
+            challenge=challenge,
+            authenticator_selection=_SELECTION,
+        )
+        return options_to_json(options)
+
+    def sign_in_options(self, origin: str, challenge: bytes) -> str:
+        """What a browser signs in by."""
+        return options_to_json(
+            generate_authentication_options(rp_id=_host(origin), challenge=challenge)
+        )
+
+    def judge_registration(
+        self, origin: str, answer: str, challenge: bytes
+    ) -> tuple[str, str, int]:
+        """The id, the public key and the sign count of a new passkey.
+
+        Raises:
+            ValueError: the answer is no good.
+        """
+        try:
+            passkey = verify_registration_response(
+                credential=answer,
+                expected_challenge=challenge,
+                expected_rp_id=_host(origin),
+                expected_origin=origin,
+            )
+        except WebAuthnException as refusal:
+            raise ValueError("the browser's answer does not verify") from refusal
+        id_, key = map(bytes_to_base64url, (passkey.credential_id, passkey.credential_public_key))
+        return id_, key, passkey.sign_count
+
+    def judge_sign_in(self, origin: str, answer: str, challenge: bytes, passkey: Passkey) -> int:
+        """The new sign count of the passkey that answered.
+
+        Raises:
+            ValueError: the answer is no good.
+        """
+        try:
+            verified = verify_authentication_response(
+                credential=answer,
+                expected_challenge=challenge,
+                expected_rp_id=_host(origin),
+                expected_origin=origin,
+                credential_public_key=base64url_to_bytes(passkey.public_key),
+                credential_current_sign_count=passkey.sign_count,
+            )
+        except WebAuthnException as refusal:
+            raise ValueError("the browser's answer does not verify") from refusal
+        return verified.new_sign_count
+
+
+def _host(origin: str) -> str:
+    return urlsplit(origin).hostname or ""
