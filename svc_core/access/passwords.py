@@ -85,8 +85,9 @@ def _is_usual(text: str) -> bool:
     """
     if text.isdigit() or len(set(text)) < DISTINCT_MIN:
         return True
-    core = _EDGES.sub("", text).translate(_LOOKALIKES)
-    return core != "" and _usual_words().fullmatch(core) is not None
+    core = _EDGES.sub("", text)
+    forms = filter(None, (core, core.translate(_LOOKALIKES)))
+    return any(map(_usual_words().fullmatch, forms))
 
 
 _EDGES: Final = re.compile(r"^[\W\d_]+|[\W\d_]+$")

@@ -4,7 +4,7 @@ Everybody has their own in hand. Owners and admins see and end the sessions of t
 admin not those of an owner. The operator, who has no session, names whom is meant.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Annotated, Any
@@ -17,7 +17,7 @@ from svc_core.access import keys as key_rules
 from svc_core.access import operations as accounts
 from svc_core.access import passkeys, passwords, sign_ins
 from svc_core.access.creation import NAME_MAX, Role
-from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES, Membership, User
+from svc_core.access.model import KEYS, MEMBERS, USERS, User
 from svc_core.access.one_use_links import LINKS, IssuedLink, LinkGrant, LinkPurpose, issue_link
 from svc_core.access.passkeys import ANSWER_MAX, PasskeyAnswer
 from svc_core.access.people import (
@@ -35,7 +35,13 @@ from svc_core.access.person_sessions import (
     end_session,
     end_sessions,
     has_ended,
-    sessions_of,
+)
+from svc_core.access.workspace_members import (
+    KeyLeft,
+    OfWorkspace,
+    acting_role,
+    check_change,
+    members_of,
 )
 from svc_core.base.views import reshape
 from svc_core.contract import problem
@@ -151,16 +157,14 @@ class RemovedUser:
     id: str
     name: str
     sessions: int
-    keys: tuple[str, ...]
-    removed: bool = True
+    keys: tuple[KeyLeft, ...]
+    deleted: bool = True
 
 
-@frozen
-class ListSessions:
-    """Whose sessions are listed."""
+@frozen(kw_only=True)
+class ListSessions(OfWorkspace):
+    """Whose sessions are listed; the operator lists everybody's."""
 
-    workspace: Annotated[str | None, Trait.OPERATOR] = None
-    """Id or name of a workspace whose members are meant. Default: everybody."""
     user: OfPerson = None
     """Only this person's."""
 
@@ -226,30 +230,22 @@ async def remove_user(ctx: Context, request: RemoveUser) -> Single[RemovedUser]:
         Problem: NOT_FOUND, or RESOURCE_CONFLICT for the last owner of a workspace.
     """
     user = await _user(ctx, request.user)
-    memberships = await memberships_of(ctx, user.id)
-    await _check_owners(ctx, memberships)
-    held = [key for row in memberships for key in await accounts.list_keys(ctx, row.workspace_id)]
-    ended = await end_sessions(ctx, user.id)
     for key in await accounts.list_keys(ctx, user.id):
         await ctx.save(KEYS, key.id, key_rules.revoke(key, ctx.now))
-    for row in memberships:
+    left: list[KeyLeft] = []
+    for row in await memberships_of(ctx, user.id):
+        members = await members_of(ctx, row.workspace_id)
+        others = {member.role for id_, member in members.items() if id_ != user.id}
+        check_change("owner", row.role, None, has_other_owner="owner" in others)
         await ctx.remove(MEMBERS, row.id)
+        keys = await accounts.list_keys(ctx, row.workspace_id)
+        left += [reshape(KeyLeft, key) for key in keys if key.user_id == user.id]
     async for link in ctx.every(LINKS, where={"user_id": (user.id,)}):
         await ctx.remove(LINKS, link.id)
+    ended = await end_sessions(ctx, user.id)
     await ctx.tx.documents.delete(CREDENTIALS, user.id)
     await ctx.remove(USERS, user.id)
-    names = tuple(key.name for key in held if key.user_id == user.id and key.status == "active")
-    return _single(RemovedUser(user.id, user.name, ended, names))
-
-
-async def _check_owners(ctx: Context, memberships: Iterable[Membership]) -> None:
-    for row in memberships:
-        owners = [peer for peer in await _members(ctx, row.workspace_id) if peer.role == "owner"]
-        if owners == [row]:
-            name = (await ctx.value(WORKSPACES, row.workspace_id)).name
-            detail = f"They are the last owner of {name!r}."
-            step = "Make somebody else its owner, or delete the workspace, first."
-            raise Problem(problem.RESOURCE_CONFLICT, detail, resolution=step)
+    return _single(reshape(RemovedUser, user, sessions=ended, keys=tuple(left)))
 
 
 # -- what people sign in by --------------------------------------------------------------------
@@ -257,14 +253,13 @@ async def _check_owners(ctx: Context, memberships: Iterable[Membership]) -> None
 
 async def show_sign_in_methods(ctx: Context, request: ShowSignInMethods) -> Single[SignInMethods]:
     """Show what a person signs in by: the handle, a password or not, the passkeys."""
-    return _methods(await _own_credential(ctx, request.user))
+    return _methods(await _credential_of(ctx, request.user or ctx.actor.user_id))
 
 
 async def set_password(work: WorkContext, request: SetPassword) -> Single[SignInMethods]:
     """Set a password. All other sessions of the person end."""
-    find = partial(_own_credential, who=request.user or work.actor.user_id)
-    id_ = (await work.work.read(SYSTEM, find)).id
-    session_id = work.actor.session_id
+    find = partial(_credential_of, who=request.user or work.actor.user_id)
+    id_, session_id = (await work.work.read(SYSTEM, find)).id, work.actor.session_id
     return _methods(
         await sign_ins.change_password(work, id_, request.password, session_id=session_id)
     )
@@ -272,7 +267,7 @@ async def set_password(work: WorkContext, request: SetPassword) -> Single[SignIn
 
 async def add_passkey(ctx: Context, request: AddPasskey) -> Single[SignInMethods]:
     """Register a passkey that a browser has made by the options of the page."""
-    credential = await _own_credential(ctx, None)
+    credential = await _credential_of(ctx, ctx.actor.user_id)
     answer = PasskeyAnswer(request.answer, request.name)
     return _methods(await passkeys.register_passkey(ctx, credential, answer, credential.id))
 
@@ -283,7 +278,7 @@ async def remove_passkey(ctx: Context, request: RemovePasskey) -> Single[SignInM
     Raises:
         Problem: NOT_FOUND, or RESOURCE_CONFLICT where there would be no way in any more.
     """
-    credential = await _own_credential(ctx, request.user)
+    credential = await _credential_of(ctx, request.user or ctx.actor.user_id)
     rest = tuple(row for row in credential.passkeys if row.id != request.passkey_id)
     if rest == credential.passkeys:
         raise Problem(problem.NOT_FOUND, "There is no such passkey.")
@@ -309,20 +304,11 @@ def _methods(credential: Credential) -> Single[SignInMethods]:
 async def list_sessions(ctx: Context, request: ListSessions) -> Page[SessionRow]:
     """The sessions that last, newest first: one's own, or those of the workspace."""
     users = await _visible_users(ctx, request)
-    if users is None:
-        rows = [SESSIONS.decode(row.raw) async for row in ctx.every(SESSIONS, SESSIONS_LISTED)]
-    else:
-        rows = [row for user in users for row in await sessions_of(ctx, user)]
-    rows = [row for row in rows if not has_ended(row, ctx.now)]
-    rows.sort(key=lambda row: (row.created_at, row.id), reverse=True)
-    return Page(tuple([wire.to_bytes(await _session_row(ctx, row)) for row in rows]))
-
-
-async def _session_row(ctx: Context, row: PersonSession) -> SessionRow:
-    credential = await ctx.value(CREDENTIALS, row.user_id)
-    members = attrs.asdict(row.device)
-    is_current = row.id == ctx.actor.session_id
-    return reshape(SessionRow, row, handle=credential.handle, is_current=is_current, **members)
+    filters = {} if users is None else {"where": {"user_id": tuple(sorted(users))}}
+    rows = ctx.every(SESSIONS, SESSIONS_LISTED, **filters)
+    sessions = [SESSIONS.decode(row.raw) async for row in rows]
+    lasting = [session for session in sessions if not has_ended(session, ctx.now)]
+    return Page(tuple(map(wire.to_bytes, await _session_rows(ctx, lasting))))
 
 
 async def revoke_session(ctx: Context, request: RevokeSession) -> Single[SessionRow]:
@@ -336,32 +322,45 @@ async def revoke_session(ctx: Context, request: RevokeSession) -> Single[Session
     if session is None or (users is not None and session.user_id not in users):
         raise Problem(problem.NOT_FOUND, "There is no such session; see: svc sessions list")
     await end_session(ctx, session.id)
-    return _single(await _session_row(ctx, session))
+    return _single((await _session_rows(ctx, [session]))[0])
+
+
+async def _session_rows(ctx: Context, sessions: Sequence[PersonSession]) -> list[SessionRow]:
+    people = await ctx.find_many(CREDENTIALS, [session.user_id for session in sessions])
+    return [
+        reshape(
+            SessionRow,
+            session,
+            handle=people[session.user_id].handle,
+            is_current=session.id == ctx.actor.session_id,
+            **attrs.asdict(session.device),
+        )
+        for session in sessions
+    ]
 
 
 async def _visible_users(ctx: Context, request: ListSessions) -> set[str] | None:
     """Whose sessions the caller may see; None for everybody's."""
-    actor, home = ctx.actor, ctx.actor.workspace_id
+    home = ctx.actor.workspace_id
     if home is None and request.user is not None:
         return {(await _user(ctx, request.user)).id}
-    if home is None and request.workspace is not None:
-        home = (await accounts.find_workspace(ctx, request.workspace)).id
-    if home is None:
+    if home is None and request.workspace is None:
         return None
-    users = {actor.user_id or ""}
-    if "member" not in actor.roles:
-        members = await _members(ctx, home)
-        is_admin = "admin" in actor.roles
-        users |= {row.user_id for row in members if not (is_admin and row.role == "owner")}
-    return users
+    members = await members_of(ctx, (await accounts.find_workspace(ctx, request.workspace)).id)
+    acting = acting_role(ctx, members)
+    visible = _VISIBLE_ROLES.get(acting or "member", frozenset())
+    rows = {id_ for id_, member in members.items() if member.role in visible}
+    return rows | {ctx.actor.user_id or ""}
+
+
+_VISIBLE_ROLES: Mapping[str, frozenset[str]] = {
+    "owner": frozenset({"owner", "admin", "member"}),
+    "admin": frozenset({"admin", "member"}),
+}
+"""The roles whose sessions an owner and an admin see beside their own."""
 
 
 # -- shared ------------------------------------------------------------------------------------
-
-
-async def _members(ctx: Context, workspace_id: str) -> list[Membership]:
-    rows = ctx.every(MEMBERS, where={"workspace_id": (workspace_id,)})
-    return [MEMBERS.decode(row.raw) async for row in rows]
 
 
 def _single(row: Any) -> Single[Any]:
@@ -369,9 +368,11 @@ def _single(row: Any) -> Single[Any]:
 
 
 async def _find_user(ctx: Context, who: str) -> User | None:
-    """The person with this id or handle."""
+    """The person with this id or handle; a handle that is the id of another stands for them."""
     credential = await find_credential(ctx, who)
-    return await ctx.find(USERS, who if credential is None else credential.id)
+    ids = (who, who if credential is None else credential.id)
+    users = await ctx.find_many(USERS, ids)
+    return next((users[id_] for id_ in ids if id_ in users), None)
 
 
 async def _user(ctx: Context, who: str) -> User:
@@ -381,14 +382,14 @@ async def _user(ctx: Context, who: str) -> User:
     return user
 
 
-async def _own_credential(ctx: Context, who: str | None) -> Credential:
-    """What the caller signs in by, or the person whom the operator names."""
-    id_ = ctx.actor.user_id if who is None else (await _user(ctx, who)).id
-    if id_ is None:
+async def _credential_of(ctx: Context, who: str | None) -> Credential:
+    """What a person signs in by: the caller, or whom the operator names."""
+    if who is None:
         raise Problem(problem.VALIDATION_FAILED, "/user: say whose; see: svc users list")
-    credential = await ctx.find(CREDENTIALS, id_)
+    user = await _user(ctx, who)
+    credential = await ctx.find(CREDENTIALS, user.id)
     if credential is None:
-        detail = f"{id_} cannot sign in yet; let them in: svc users link {id_}"
+        detail = f"{user.name!r} cannot sign in yet; let them in: svc users link {user.id}"
         raise Problem(problem.NOT_FOUND, detail)
     return credential
 

@@ -133,7 +133,7 @@ class WorkspaceShown(PlacedWorkspace):
 async def list_members(ctx: Context, request: OfWorkspace) -> Page[WorkspaceMember]:
     """The people of a workspace: owners, then admins, then members, each by name."""
     home = await find_workspace(ctx, request.workspace)
-    memberships = await _memberships(ctx, home.id)
+    memberships = await members_of(ctx, home.id)
     users = await ctx.find_many(USERS, memberships)
     rows = [
         reshape(WorkspaceMember, membership, id=id_, name=users[id_].name)
@@ -179,7 +179,7 @@ async def remove_member(ctx: Context, request: OfMember) -> Single[RemovedMember
 async def _changed(ctx: Context, request: OfMember, role: Role | None) -> Membership:
     """The membership that may be changed so by whoever asks for it."""
     home = await find_workspace(ctx, request.workspace)
-    memberships = await _memberships(ctx, home.id)
+    memberships = await members_of(ctx, home.id)
     if request.user_id not in memberships:
         detail = f"There is no member {request.user_id}; see: svc members list"
         raise Problem(problem.NOT_FOUND, detail)
@@ -198,7 +198,7 @@ def acting_role(ctx: Context, memberships: dict[str, Membership]) -> Role | None
     return None if membership is None else membership.role
 
 
-async def _memberships(ctx: Context, workspace_id: str) -> dict[str, Membership]:
+async def members_of(ctx: Context, workspace_id: str) -> dict[str, Membership]:
     """The memberships of a workspace by the ids of people."""
     where = {"workspace_id": (workspace_id,)}
     rows = await scan_values(ctx, MEMBERS, where=where, limit=MEMBERS_MAX)
@@ -209,7 +209,7 @@ async def show_workspace(ctx: Context, request: OfWorkspace) -> Single[Workspace
     """A workspace: its name, its plan, and how many people and keys it has."""
     home = await find_workspace(ctx, request.workspace)
     sizes = {
-        "members": len(await _memberships(ctx, home.id)),
+        "members": len(await members_of(ctx, home.id)),
         "keys": len(await list_keys(ctx, home.id)),
     }
     return Single(wire.to_bytes(reshape(WorkspaceShown, home, **sizes)))

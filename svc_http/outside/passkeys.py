@@ -30,7 +30,7 @@ class WebAuthnJudge:
             rp_id=_host(origin),
             rp_name=_host(origin),
             user_id=holder.id.encode(),
-            user_name=holder.handle,
+            user_name=holder.handle or _host(origin),  # until it is chosen
             challenge=challenge,
             authenticator_selection=_SELECTION,
         )
