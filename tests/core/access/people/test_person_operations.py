@@ -90,6 +90,21 @@ def test_a_new_password_ends_all_other_sessions() -> None:
     play(scene)
 
 
+def test_what_a_person_signs_in_by_is_shown_without_a_secret() -> None:
+    async def scene(desk: Desk) -> None:
+        session = await desk.founder()
+        row = await desk.run(session, "showSignInMethods")
+        assert row == await desk.run(None, "showSignInMethods", user="Ann")
+        assert {name: row[name] for name in ("handle", "hasPassword", "passkeys")} == {
+            "handle": "ann",
+            "hasPassword": True,
+            "passkeys": [],
+        }
+        assert "argon2" not in str(row)
+
+    play(scene)
+
+
 def test_the_operator_names_whose_password_is_set() -> None:
     async def scene(desk: Desk) -> None:
         session = await desk.founder()
