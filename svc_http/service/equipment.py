@@ -79,7 +79,7 @@ def passkey_judge() -> PasskeyJudge | None:
     """The judge of passkeys, where the extra `passkeys` is installed."""
     if find_spec("webauthn") is None:
         return None
-    from svc_http.outside.passkeys import WebAuthnJudge  # noqa: PLC0415 - of an extra
+    from svc_http.outside.webauthn_judge import WebAuthnJudge  # noqa: PLC0415 - of an extra
 
     return WebAuthnJudge()
 

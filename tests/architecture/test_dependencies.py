@@ -69,7 +69,7 @@ def _kind(module: str) -> str:
         "svc_http.stores.counters.redis_coordination",
     }:
         return module.rpartition(".")[2].removesuffix("_coordination")  # where settings name it
-    if module == "svc_http.outside.passkeys":
+    if module == "svc_http.outside.webauthn_judge":
         return "passkeys"  # loaded by a server where it is installed
     if module == "svc_http.stores.media.bucket":
         return "s3"  # loaded when a bucket is used, and says which extra it needs

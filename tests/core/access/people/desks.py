@@ -22,7 +22,7 @@ from svc_core.operation.host import Host
 from svc_core.operation.parsing import Call, Site, prepare
 from svc_core.operation.ports import SYSTEM, Lockouts
 from svc_core.operation.units import Units, WorkContext
-from svc_http.outside.passkeys import WebAuthnJudge
+from svc_http.outside.webauthn_judge import WebAuthnJudge
 from tests.core.access.accounts.offices import LOCAL, Offices
 
 PASSWORD = "four wild horses ran"
