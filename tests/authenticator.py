@@ -2,7 +2,7 @@
 
 import json
 import struct
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64encode
 from hashlib import sha256
 from typing import Any
 
@@ -14,8 +14,8 @@ PRESENT, VERIFIED, ATTESTED = 0x01, 0x04, 0x40
 """Flags of the data of an authenticator (Web Authentication, 6.1)."""
 
 
-def _text(data: bytes) -> str:
-    return urlsafe_b64encode(data).rstrip(b"=").decode()
+def _text(octets: bytes) -> str:
+    return urlsafe_b64encode(octets).rstrip(b"=").decode()
 
 
 class Authenticator:
@@ -32,19 +32,19 @@ class Authenticator:
         point = [number.to_bytes(32, "big") for number in (numbers.x, numbers.y)]
         key = cbor2.dumps({1: 2, 3: -7, -1: 1, -2: point[0], -3: point[1]})
         attested = bytes(16) + struct.pack(">H", len(self.id)) + self.id + key
-        data = self._data(PRESENT | VERIFIED | ATTESTED) + attested
-        statement = cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": data})
+        head = self._head(PRESENT | VERIFIED | ATTESTED)
+        statement = cbor2.dumps({"fmt": "none", "attStmt": {}, "authData": head + attested})
         return self._answer(options, "webauthn.create", attestationObject=_text(statement))
 
     def sign(self, options: str) -> str:
         """What a browser answers to the options for signing in."""
         self.count += 1
-        data, client = self._data(PRESENT | VERIFIED), self._client_data(options, "webauthn.get")
-        signature = self._key.sign(data + sha256(client).digest(), ec.ECDSA(SHA256()))
-        members = {"authenticatorData": _text(data), "signature": _text(signature)}
+        head, client = self._head(PRESENT | VERIFIED), self._client_data(options, "webauthn.get")
+        signature = self._key.sign(head + sha256(client).digest(), ec.ECDSA(SHA256()))
+        members = {"authenticatorData": _text(head), "signature": _text(signature)}
         return self._answer(options, "webauthn.get", **members)
 
-    def _data(self, flags: int) -> bytes:
+    def _head(self, flags: int) -> bytes:
         return sha256(self.name.encode()).digest() + struct.pack(">BI", flags, self.count)
 
     def _client_data(self, options: str, type_: str) -> bytes:
@@ -56,9 +56,3 @@ class Authenticator:
         client = _text(self._client_data(options, type_))
         members = {"id": _text(self.id), "rawId": _text(self.id), "type": "public-key"}
         return json.dumps({**members, "response": {"clientDataJSON": client, **response}})
-
-
-def challenge_of(options: str) -> bytes:
-    """The challenge in the options of a service."""
-    text: str = json.loads(options)["challenge"]
-    return urlsafe_b64decode(text + "=" * (-len(text) % 4))

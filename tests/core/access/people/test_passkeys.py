@@ -56,8 +56,8 @@ def test_a_passkey_made_in_a_session_signs_its_person_in() -> None:
         ]
         for count in (1, 2):
             options = passkeys.sign_in_options(desk.work)
-            entry = await enter(desk, key.sign(options))
-            person = await desk.person(entry)
+            session = await enter(desk, key.sign(options))
+            person = await desk.person(session)
             assert person.credential.handle == "ann"
             assert person.credential.passkeys[0].sign_count == count
 
