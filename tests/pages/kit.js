@@ -93,6 +93,9 @@ await expect(page, "a pick offers rows", () => document.querySelector("#f-profil
 await page.keyboard.press("ArrowDown");
 await page.keyboard.press("Enter");
 await expect(page, "a pick takes the id", () => document.querySelector("#f-profile").value === "prf_01j8z0k2v9");
+await page.type("#f-webhooks-add", "whk_01j8z0k2v9");
+await page.keyboard.press("Tab");
+await expect(page, "an id that is typed whole is added", () => document.querySelector("#f-webhooks").value === "whk_01j8z0k2v9");
 await page.evaluate(() => [...document.querySelectorAll(".chip")].find((chip) => chip.textContent === "7 days").click());
 await expect(page, "an interval is filled", () => [...document.querySelectorAll("[data-kind=interval] input")].every((input) => input.value));
 await page.evaluate(() => [...document.querySelectorAll("[data-tabs] .seg button")][1].click());

@@ -5,21 +5,21 @@ import { $$, icon, make } from "./shell.js";
 const WAIT = 150, SHORTEST = 2; // milliseconds, characters
 const address = document.body.dataset.palette;
 
+const isId = (text, prefixes) => prefixes.some((prefix) => text.startsWith(`${prefix}_`));
+
 /** The rows of these kinds (prefixes of their ids) that a search finds. */
 async function search(q, prefixes, signal) {
   const answer = await fetch(`${address}?${new URLSearchParams({ q })}`, { signal });
   const { entries } = answer.ok ? await answer.json() : { entries: [] };
-  return entries.filter(({ id }) => id && prefixes.some((prefix) => id.startsWith(`${prefix}_`)));
+  return entries.filter(({ id }) => id && isId(id, prefixes));
 }
 
 /** Makes a combobox of a text input: `take` gets the id of the row that is chosen. */
 function combobox(input, prefixes, take) {
-  const list = make("ul", { role: "listbox", id: `${input.id}-list`, "aria-label": "Rows" });
-  const box = make("div", { class: "combo" });
+  const list = make("ul", { class: "choices", role: "listbox", id: `${input.id}-list`, "aria-label": "Rows" });
   let rows = [], chosen = -1, asked = new AbortController(), timer;
   list.hidden = true;
-  input.replaceWith(box);
-  box.append(input, list);
+  input.after(list);
   const roles = { role: "combobox", "aria-controls": list.id, "aria-autocomplete": "list", "aria-expanded": "false" };
   for (const [name, value] of Object.entries(roles)) input.setAttribute(name, value);
 
@@ -52,7 +52,7 @@ function combobox(input, prefixes, take) {
     asked.abort();
     clearTimeout(timer);
     const text = input.value.trim();
-    if (text.length < SHORTEST || prefixes.some((prefix) => text.startsWith(`${prefix}_`))) { close(); return; }
+    if (text.length < SHORTEST || isId(text, prefixes)) { close(); return; }
     asked = new AbortController();
     const { signal } = asked;
     timer = setTimeout(async () => {
@@ -77,15 +77,20 @@ if (address) {
     combobox(input, input.dataset.prefixes.split(" "), (id) => { input.value = id; });
   }
   for (const area of $$("textarea[data-prefixes]")) {
-    const hint = "Search to add one";
-    const names = { class: "in", id: `${area.id}-add`, placeholder: hint, "aria-label": hint, autocomplete: "off" };
-    const input = make("input", names);
-    area.before(input);
-    combobox(input, area.dataset.prefixes.split(" "), (id) => {
+    const names = { class: "in", id: `${area.id}-add`, placeholder: "Search to add one", autocomplete: "off" };
+    const input = make("input", names), prefixes = area.dataset.prefixes.split(" ");
+    const add = (id) => {
       area.value = [...area.value.split("\n").filter(Boolean), id].join("\n");
+      area.hidden = !area.value;
       input.value = "";
       area.dispatchEvent(new Event("input", { bubbles: true }));
-    });
+    };
+    area.labels[0].htmlFor = input.id;
+    area.before(input);
+    area.hidden = !area.value;
+    combobox(input, prefixes, add);
+    // An id that was typed whole is taken as it is.
+    input.addEventListener("change", () => { if (isId(input.value.trim(), prefixes)) add(input.value.trim()); });
   }
 }
 

@@ -44,7 +44,7 @@ export function toast(text) {
 
 // -- what a key or a button does -----------------------------------------------------------------
 
-const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches);
+const isDark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "")) === "dark";
 const choose = (name, value) => { root.dataset[name] = value; memory.set(name, value); };
 const rows = () => $$("[data-rows] tbody tr, ul[data-rows] > li");
 const row = () => document.activeElement?.closest?.("[data-rows] tbody tr, ul[data-rows] > li");
@@ -128,8 +128,11 @@ addEventListener("pageshow", () => $$("[aria-busy]").forEach((button) => {
 
 // -- what a page shows ---------------------------------------------------------------------------
 
-const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const form = { day: "numeric", month: "short", hour: "numeric", minute: "2-digit" };
+const thisYear = new Intl.DateTimeFormat(undefined, form);
+const otherYear = new Intl.DateTimeFormat(undefined, { year: "numeric", ...form });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+const isNow = (at) => at.getFullYear() === new Date().getFullYear();
 const UNITS = [["hour", 3_600_000], ["minute", 60_000], ["second", 1_000]];
 
 /** Times in the reader's zone, UTC on hover; those that may be relative are so within a day. */
@@ -140,7 +143,8 @@ export function tell(within = document) {
     time.title ||= `${at.toISOString().replace("T", " ").slice(0, 19)} UTC`;
     const [unit, size] = UNITS.find(([, length]) => Math.abs(span) >= length) ?? UNITS.at(-1);
     const near = "relative" in time.dataset && Math.abs(span) < 86_400_000;
-    time.textContent = near ? relative.format(Math.round(span / size), unit) : absolute.format(at);
+    const full = isNow(at) ? thisYear : otherYear;
+    time.textContent = near ? relative.format(Math.round(span / size), unit) : full.format(at);
   }
 }
 
@@ -168,5 +172,8 @@ $$("[data-tabs]").forEach(tabs);
 tell();
 setInterval(() => tell(), 60_000);
 listen(acts);
-if ($("[data-prefixes], [data-kind=interval], main form[method=post] [data-kind]")) import("./fields.js");
+// An id that filters a list is picked when somebody comes to it; what shows at once is made at once.
+const fields = () => import("./fields.js");
+if ($("textarea[data-prefixes], [data-kind=interval], main form[method=post] [data-kind]")) fields();
+else if ($("[data-prefixes]")) addEventListener("focusin", fields, { once: true });
 if (body.dataset.live) import("./live.js");
