@@ -21,7 +21,7 @@ EVERYBODY = {
 MANAGERS = {
     **EVERYBODY,
     "Build": "API keys Webhooks Projects Automations",
-    "Run": "Members",
+    "Run": "Members Audit",
 }
 OPERATORS = {"Run": "Sources Payments"}
 """Sections and labels that each role sees, beside the folded sections."""
