@@ -32,7 +32,7 @@ def test_the_palette_leads_to_pages_that_are_there(home: str, ann: Browser) -> N
     links = answer.json()["entries"]
     assert {link["group"] for link in links} == {"Go to", "Do"}
     for link in links:
-        # Some refuse for now, in an empty service: a search without words, news before any has come.
+        # Some refuse in an empty service: a search without words, news before any came.
         assert ann.get(link["href"]).status_code in {200, 400, 503}, link
 
 
