@@ -44,7 +44,7 @@ async def stream_changes(
         return attrs.evolve(execution, now=now).context(tx)
 
     async def still() -> None:
-        visitor = await visitor_of(office, exchange)
+        visitor = await visitor_of(office, exchange, renews=False)
         if visitor is None or person.home not in visitor.person.homes:
             raise Problem(problem.FORBIDDEN, "The session or the role has ended.")
 

@@ -69,7 +69,7 @@ class Dashboard:
         """The stream of changes to the open pages of one workspace."""
 
         async def stream(exchange: Exchange, places: Mapping[str, str]) -> None:
-            visitor = await visitor_of(self.office, exchange)
+            visitor = await visitor_of(self.office, exchange, renews=False)
             if visitor is None:
                 raise Problem(problem.FORBIDDEN, "Sign in first.")
             desk = Desk(visitor.person, self.office, exchange)

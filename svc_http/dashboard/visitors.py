@@ -20,8 +20,11 @@ class Visitor:
     fields: tuple[Header, ...] = ()
 
 
-async def visitor_of(office: Office, exchange: Exchange) -> Visitor | None:
-    """The person whose session the request carries; None where it carries none that is open."""
+async def visitor_of(office: Office, exchange: Exchange, *, renews: bool = True) -> Visitor | None:
+    """The person whose session the request carries; None where it carries none that is open.
+
+    An answer that cannot bring the browser a new cookie must not let the session be renewed.
+    """
     name = security.cookie_name(office.settings)
     token = security.session_token(exchange, name)
     if name is None or token is None:
@@ -40,7 +43,7 @@ async def visitor_of(office: Office, exchange: Exchange) -> Visitor | None:
         return None
     signed, workspaces = look_up
     person, session = _person(signed, workspaces), signed.session
-    if signed.state == "outdated":
+    if signed.state == "outdated" and renews:
         renewed = await units.write(SYSTEM, lambda ctx: sessions.renew(ctx, session.id))
         if renewed is not None:
             return Visitor(person, (security.set_cookie(name, renewed.token),))
