@@ -32,14 +32,14 @@ from tests.golden.house import Shelf
 from tests.people import PASSWORD, age_session, open_session, sign_up
 
 LISTS = """
-reports news signals incidents entities cves markets ledger profiles webhooks projects automations
-keys members sessions audit changes threads workspace
+reports news entities markets ledger/subjects webhooks projects keys members sessions audit changes
+threads workspace
 """
 """Pages of lists, by their group; some are empty."""
 
 FORMS = """
-keys/new profiles/new webhooks/new projects/new automations/new ledger/append-records
-workspace/rename search/all osint/events?severity=high news?limit=0 reports/none
+keys/new profiles/new webhooks/new automations/new ledger/append-records search/all
+osint/events?severity=high news?limit=0 reports/none
 """
 """Forms with every kind of control, filters, a refused filter, and a row that is not there."""
 
