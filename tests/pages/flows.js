@@ -197,6 +197,8 @@ const FLOWS = {
     await rosa.press("Create");
     const secret = await rosa.page.$eval(".secret code", (node) => node.textContent);
     await rosa.expect("the secret is a key", /^svc_[0-9a-f]{64}$/.test(secret));
+    await rosa.page.bringToFront();
+    await rosa.page.waitForSelector("[data-act=theme]:not([hidden])");
     await rosa.page.click(".secret [data-copy]");
     await rosa.page.waitForSelector(".toast");
     await rosa.expect("it is copied", rosa.page.evaluate(() => navigator.clipboard.readText()).then((text) => text === secret));

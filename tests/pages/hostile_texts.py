@@ -1,0 +1,48 @@
+"""Texts that break pages which take them for markup, code, formulas or directions.
+
+What would become an element is a `<svc-broken>`, what would become a field is a `data-broken`, so
+that a test finds them wherever they come through.
+"""
+
+TEXTS = (
+    "<svc-broken>",
+    "</h1><svc-broken>",
+    "</title><svc-broken>",
+    "</textarea><svc-broken>",
+    "</option></select><svc-broken>",
+    "</script><svc-broken>",
+    "</template><svc-broken>",
+    "</code></pre><svc-broken>",
+    "<script>alert(1)</script><svc-broken>",
+    "<img src=x onerror=alert(1) data-broken>",
+    "<svg onload=alert(1) data-broken>",
+    "<svg><style><img src=x onerror=alert(1) data-broken></style></svg>",
+    "<iframe srcdoc='<svc-broken>' data-broken>",
+    "<a href='javascript:alert(1)' data-broken>here</a>",
+    "<!-- <svc-broken> -->",
+    "<![CDATA[<svc-broken>]]>",
+    "<svc-broken",
+    "&lt;svc-broken&gt;&amp;#60;",
+    '" data-broken="',
+    "' data-broken='",
+    '" autofocus onfocus="alert(1)" data-broken="',
+    "` data-broken=`",
+    "> data-broken",
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    "data:text/html,<svc-broken>",
+    "//elsewhere.example/x",
+    "{{ 7 * 7 }}{% raw %}",
+    "${7 * 7} #{7 * 7} <%= 7 * 7 %>",
+    "{{ ''.__class__.__mro__ }}",
+    '=HYPERLINK("https://elsewhere.example", "here")',
+    "+1+cmd|' /C calc'!A0",
+    "-2+3",
+    "@SUM(A1:A9)",
+    "\u202egnp.exe\u2066 turned",
+    "a\u0301\u0327\u0489\u0334" * 12,
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467\ufe0f flag \U0001f1ea\U0001f1e8",
+    "null",
+    "__proto__",
+    "W" * 10_000,
+)
