@@ -21,7 +21,7 @@ from svc_core.access.model import WORKSPACES
 from svc_core.access.one_use_links import OneUseLink, read_link
 from svc_core.access.passkeys import PasskeyAnswer, PasskeyHolder
 from svc_core.access.people import CREDENTIALS
-from svc_core.access.person_sessions import end_session
+from svc_core.access.person_sessions import Device, end_session
 from svc_core.access.sign_ins import LinkAnswer, PasswordAttempt
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
@@ -34,12 +34,15 @@ from svc_http.dashboard.desk import Person
 from svc_http.dashboard.hashing import HashingLine, HashingUnits
 from svc_http.dashboard.page_serving import SIGN_IN, Dashboard, check_mount
 from svc_http.dashboard.visit import HtmlPage, PageAnswer, Redirection, Visit, visit_of
-from svc_http.dashboard.visitors import Visitor, device_of, visitor_of
+from svc_http.dashboard.visitors import device_of, visitor_of
 from svc_http.exchange.http_exchange import DASHBOARD, Exchange, Header
 from svc_http.exchange.resource import Resource
 
 _BELOW: Final = re.compile(r"/dashboard(?:[/?][!-\[\]-~]*)?")
 """The pages that a sign-in may lead to; a backslash is a slash to browsers."""
+
+FORM_BYTES_MAX: Final = 64 * 1024
+"""Of a form at the door: the answer of an authenticator, percent-encoded, is its largest part."""
 
 _ANOTHER: Final = (
     "Have the operator make another: svc users link HANDLE (in the demo: svc users link demo); or "
@@ -49,21 +52,20 @@ _ANOTHER: Final = (
 
 @frozen
 class Guest:
-    """Somebody at the door: their request, and the session that their browser has, if any."""
+    """Somebody at the door: their request, and who their browser is signed in as, if anybody.
 
-    exchange: Exchange
+    `cookie` is the name of the one that keeps their session.
+    """
+
     visit: Visit
-    visitor: Visitor | None
     work: WorkContext
+    device: Device
+    cookie: str
+    person: Person | None = None
 
     def text(self, name: str) -> str | None:
         """What was entered into a field of the form; None where that is nothing."""
         return next(iter((self.visit.form or {}).get(name, ())), "") or None
-
-    @property
-    def person(self) -> Person | None:
-        """Who is signed in already."""
-        return None if self.visitor is None else self.visitor.person
 
     @property
     def session_id(self) -> str | None:
@@ -81,6 +83,10 @@ class Guest:
         page = self.visit.word("next")
         return page if _BELOW.fullmatch(page) else DASHBOARD
 
+    def go(self, address: str, token: str | None) -> "Answer":
+        """Lead to a page, with the token of a session, or without any."""
+        return Redirection(address), (security.set_cookie(self.cookie, token),)
+
 
 Answer = tuple[PageAnswer, tuple[Header, ...]]
 _Step = Callable[[Guest], Awaitable[Answer]]
@@ -96,10 +102,10 @@ class Entrance:
     def resources(self) -> list[Resource]:
         """One resource for each address."""
         steps: Mapping[str, Mapping[str, _Step]] = {
-            SIGN_IN: {"GET": self._ask, "POST": self._sign_in},
-            f"{DASHBOARD}/sign-out": {"POST": self._sign_out},
-            f"{DASHBOARD}/setup": {"GET": self._show_link, "POST": self._follow},
-            f"{DASHBOARD}/invite": {"GET": self._show_link, "POST": self._follow},
+            SIGN_IN: {"GET": _ask, "POST": _sign_in},
+            f"{DASHBOARD}/sign-out": {"POST": _sign_out},
+            f"{DASHBOARD}/setup": {"GET": _show_link, "POST": _follow},
+            f"{DASHBOARD}/invite": {"GET": _show_link, "POST": _follow},
         }
         return [
             Resource(path, {method: partial(self._serve, step) for method, step in row.items()})
@@ -107,105 +113,59 @@ class Entrance:
         ]
 
     async def _serve(self, step: _Step, exchange: Exchange, places: Mapping[str, str]) -> None:
-        office, fields = self.dashboard.office, tuple[Header, ...]()
-        settings, has_form = office.settings, exchange.method == "POST"
+        office, settings = self.dashboard.office, self.dashboard.office.settings
+        has_form, cookie = exchange.method == "POST", security.cookie_name(settings)
         check_mount(exchange)
         if has_form:
             security.check_origin(exchange, settings.origin)
         if settings.rate_limits:
             await office.count_keyless(exchange, office.now())
+        exchange.bytes_max = min(exchange.bytes_max, FORM_BYTES_MAX)
         visit = await visit_of(exchange, places, settings.body_seconds_max, has_form=has_form)
-        units = HashingUnits.of(office.desk_units, self.line, office.gate.block(exchange))
-        work = units.context(Actor(SYSTEM))
-        answer: PageAnswer = HtmlPage("closed", _bare(origin=settings.origin))
-        if self._cookie is not None:
-            guest = Guest(exchange, visit, await visitor_of(office, exchange), work)
-            answer, fields = await step(guest)
-        await self.dashboard.send(exchange, answer, fields)
-
-    @property
-    def _cookie(self) -> str | None:
-        return security.cookie_name(self.dashboard.office.settings)
-
-    # -- sign-in and sign-out ----------------------------------------------------------------------
-
-    async def _ask(self, guest: Guest) -> Answer:
-        if guest.person is not None and guest.prover is None:
-            return Redirection(guest.destination), ()
-        return _sign_in_page(guest), ()
-
-    async def _sign_in(self, guest: Guest) -> Answer:
-        device, replacing = device_of(self.dashboard.office, guest.exchange), guest.session_id
-        handle = guest.text("handle") or "" if guest.prover is None else guest.prover.handle
-        passkey = guest.text("passkey")
-        try:
-            if passkey is not None:
-                unit = partial(entries.sign_in_by_passkey, answer=passkey, device=device)
-                write = guest.work.work.write
-                session = await write(SYSTEM, partial(unit, replacing=replacing))
-            else:
-                attempt = PasswordAttempt(handle, guest.text("password") or "")
-                session = await entries.sign_in(guest.work, attempt, device, replacing=replacing)
-        except Problem as refusal:
-            return _refused(_sign_in_page(guest, refusal, handle), refusal)
-        return self._go(guest.destination, session.token)
-
-    async def _sign_out(self, guest: Guest) -> Answer:
-        session_id = guest.session_id
-        if session_id is not None:
-            await guest.work.work.write(SYSTEM, partial(end_session, session_id=session_id))
-        return self._go(SIGN_IN, None)
-
-    def _go(self, address: str, token: str | None) -> Answer:
-        """Lead to a page, with the token of a session, or without any."""
-        cookie = self._cookie
         if cookie is None:
-            raise AssertionError("there is no form where no session can be kept")
-        return Redirection(address), (security.set_cookie(cookie, token),)
+            closed = HtmlPage("closed", _bare(origin=settings.origin))
+            await self.dashboard.send(exchange, closed)
+            return
+        visitor = await visitor_of(office, exchange)
+        person, renewal = (None, ()) if visitor is None else (visitor.person, visitor.fields)
+        units = HashingUnits.of(office.desk_units, self.line, office.gate.block(exchange))
+        work, device = units.context(Actor(SYSTEM)), device_of(office, exchange)
+        answer, fields = await step(Guest(visit, work, device, cookie, person))
+        if b"set-cookie" in dict(fields):
+            renewal = ()  # of two cookies with one name a browser need not take the last
+        await self.dashboard.send(exchange, answer, (*renewal, *fields))
 
-    # -- links -------------------------------------------------------------------------------------
 
-    async def _show_link(self, guest: Guest) -> Answer:
-        return _link_form(guest), ()
+# -- sign-in and sign-out --------------------------------------------------------------------------
 
-    async def _follow(self, guest: Guest) -> Answer:
-        token = (guest.text("token") or "").rpartition("#")[2].strip()
-        try:
-            link, values = await guest.work.work.read(SYSTEM, partial(_read, token=token))
-        except Problem as refusal:
-            page = HtmlPage(
-                "link", _bare(path=guest.exchange.path, refusal=refusal), is_secret=True
-            )
-            return _refused(page, refusal)
-        person = guest.person if link.purpose == "invite" else None
-        values |= {"token": token, "person": person, "name": guest.text("name")}
-        values["handle"] = values["owner"] or guest.text("handle")
-        if link.purpose != "sign-in" and guest.text("act") is None:
-            return self._link_page(guest, link, values), ()
-        passkey = guest.text("passkey")
-        answer = LinkAnswer(
-            user_id=None if person is None else person.user_id,
-            handle=guest.text("handle"),
-            name=guest.text("name"),
-            password=guest.text("password"),
-            passkey=None if passkey is None else PasskeyAnswer(passkey),
-        )
-        device = device_of(self.dashboard.office, guest.exchange)
-        try:
-            session = await entries.follow_link(
-                guest.work, token, answer, device, replacing=guest.session_id
-            )
-        except Problem as refusal:
-            values["refusal"] = refusal
-            return _refused(self._link_page(guest, link, values), refusal)
-        return self._go(DASHBOARD, session.token)
 
-    def _link_page(self, guest: Guest, link: OneUseLink, values: dict[str, Any]) -> HtmlPage:
-        holder = PasskeyHolder(link.digest, values["handle"] or "you")
-        work = guest.work
-        if passkeys.offers_passkeys(work.host):
-            values["passkey"] = passkeys.registration_options(work, holder)
-        return HtmlPage("way-in", _bare(**values), is_secret=True)
+async def _ask(guest: Guest) -> Answer:
+    if guest.person is not None and guest.prover is None:
+        return Redirection(guest.destination), ()
+    return _sign_in_page(guest), ()
+
+
+async def _sign_in(guest: Guest) -> Answer:
+    members: Any = {"device": guest.device, "replacing": guest.session_id}
+    handle = guest.text("handle") or "" if guest.prover is None else guest.prover.handle
+    passkey = guest.text("passkey")
+    try:
+        if passkey is None:
+            attempt = PasswordAttempt(handle, guest.text("password") or "")
+            session = await entries.sign_in(guest.work, attempt, **members)
+        else:
+            unit = partial(entries.sign_in_by_passkey, answer=passkey, **members)
+            session = await guest.work.work.write(SYSTEM, unit)
+    except Problem as refusal:
+        return _refused(_sign_in_page(guest, refusal, handle), refusal)
+    return guest.go(guest.destination, session.token)
+
+
+async def _sign_out(guest: Guest) -> Answer:
+    session_id = guest.session_id
+    if session_id is not None:
+        await guest.work.work.write(SYSTEM, partial(end_session, session_id=session_id))
+    return guest.go(SIGN_IN, None)
 
 
 def _sign_in_page(guest: Guest, refusal: Problem | None = None, handle: str = "") -> HtmlPage:
@@ -216,8 +176,43 @@ def _sign_in_page(guest: Guest, refusal: Problem | None = None, handle: str = ""
     return HtmlPage("sign-in", values, is_secret=True)
 
 
-def _link_form(guest: Guest, refusal: Problem | None = None) -> HtmlPage:
-    return HtmlPage("link", _bare(path=guest.exchange.path, refusal=refusal), is_secret=True)
+# -- links -----------------------------------------------------------------------------------------
+
+
+async def _show_link(_guest: Guest) -> Answer:
+    return HtmlPage("link", _bare(), is_secret=True), ()
+
+
+async def _follow(guest: Guest) -> Answer:
+    token = (guest.text("token") or "").rpartition("#")[2].strip()
+    try:
+        link, values = await guest.work.work.read(SYSTEM, partial(_read, token=token))
+    except Problem as refusal:
+        return _refused(HtmlPage("link", _bare(refusal=refusal), is_secret=True), refusal)
+    person = guest.person if link.purpose == "invite" else None
+    texts = {name: guest.text(name) for name in ("handle", "name", "password")}
+    values = {"person": person, "token": token, **texts, **values}
+    if link.purpose != "sign-in" and guest.text("act") is None:
+        return _link_page(guest, link, values), ()
+    passkey = guest.text("passkey")
+    answer = LinkAnswer(
+        **texts,
+        user_id=None if person is None else person.user_id,
+        passkey=None if passkey is None else PasskeyAnswer(passkey),
+    )
+    follow = partial(entries.follow_link, guest.work, token, answer, guest.device)
+    try:
+        session = await follow(replacing=guest.session_id)
+    except Problem as refusal:
+        return _refused(_link_page(guest, link, values | {"refusal": refusal}), refusal)
+    return guest.go(DASHBOARD, session.token)
+
+
+def _link_page(guest: Guest, link: OneUseLink, values: Mapping[str, Any]) -> HtmlPage:
+    holder, options = PasskeyHolder(link.digest, values["owner"] or "you"), None
+    if passkeys.offers_passkeys(guest.work.host):
+        options = passkeys.registration_options(guest.work, holder)
+    return HtmlPage("way-in", _bare(**values, passkey=options), is_secret=True)
 
 
 def _bare(**values: Any) -> dict[str, Any]:

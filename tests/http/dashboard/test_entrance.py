@@ -334,6 +334,24 @@ def test_a_change_of_role_exchanges_the_token_in_every_tab(desk: Desk) -> None:
     assert browser.get("/dashboard/me").status_code == 200
 
 
+def test_the_new_token_is_not_lost_on_the_way_in(desk: Desk) -> None:
+    home = desk.workspace()
+    browser = desk.person("ann", home)
+    token = browser.cookie
+
+    async def demote(ctx: Any) -> None:
+        id_ = f"{home}:{owner.id}"
+        member = await ctx.value(MEMBERS, id_)
+        await ctx.save(MEMBERS, id_, attrs.evolve(member, role="member"))
+
+    owner = credential_of(desk, "ann")
+    desk.system(demote)
+    assert browser.get("/dashboard/sign-in?again=true").status_code == 200
+    assert browser.cookie != token
+    desk.house.clock.forward(seconds=61)
+    assert browser.get("/dashboard/me").status_code == 200
+
+
 def test_a_fresh_sign_in_asks_for_the_password_alone(desk: Desk) -> None:
     browser = desk.person("ann", desk.workspace())
     desk.person("ben", desk.workspace())
@@ -445,6 +463,7 @@ def test_the_dashboard_is_not_below_a_mount(desk: Desk) -> None:
     [
         ("application/json", b"{}", 415),
         ("application/x-www-form-urlencoded", b"a=" + b"x" * 2_000_000, 413),
+        ("application/x-www-form-urlencoded", b"a=" + b"x" * 65_536, 413),
         ("application/x-www-form-urlencoded", b"&".join([b"a=1"] * 501), 400),
         ("application/x-www-form-urlencoded", b"a=%ff", 400),
     ],
