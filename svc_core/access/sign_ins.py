@@ -50,7 +50,9 @@ from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Lockouts
 from svc_core.operation.units import WorkContext
 
-_ANOTHER: Final = "Ask whoever sent it for another, or the operator: svc users link HANDLE"
+_ANOTHER: Final = (
+    "Ask whoever sent it for another, or the operator: svc users link HANDLE (of the demo: demo)"
+)
 
 
 @frozen
@@ -178,7 +180,7 @@ async def use_link(ctx: Context, token: str, answer: LinkAnswer, phc: str | None
     Raises:
         Problem: as `follow_link`.
     """
-    link = await _usable(ctx, token)
+    link = await usable_link(ctx, token)
     await ctx.remove(LINKS, link.digest)
     if link.purpose == "invite" and answer.user_id is not None:
         await _join(ctx, link, answer.user_id)
@@ -204,7 +206,12 @@ async def use_link(ctx: Context, token: str, answer: LinkAnswer, phc: str | None
     return user_id
 
 
-async def _usable(ctx: Context, token: str) -> OneUseLink:
+async def usable_link(ctx: Context, token: str) -> OneUseLink:
+    """The link of a token.
+
+    Raises:
+        Problem: LINK_EXPIRED.
+    """
     link = await read_link(ctx, token)
     if link is None:
         detail = "The link was used, or its time is over."
@@ -276,7 +283,7 @@ async def _hash(work: WorkContext, password: str | None, names: Iterable[str]) -
 
 async def _names_of_answer(ctx: Context, token: str, answer: LinkAnswer) -> list[str]:
     """The names that a password entered beside a link must not hold."""
-    link = await _usable(ctx, token)
+    link = await usable_link(ctx, token)
     grant, handle = link.grant, _handle(link, answer)
     homes = filter(None, [grant.workspace_id])
     names = await _names(ctx, homes, handle, answer.name or handle)

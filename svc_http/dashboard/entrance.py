@@ -18,12 +18,11 @@ from attrs import define, field, frozen
 from svc_core.access import passkeys
 from svc_core.access import sign_ins as entries
 from svc_core.access.model import WORKSPACES
-from svc_core.access.one_use_links import OneUseLink, read_link
+from svc_core.access.one_use_links import OneUseLink
 from svc_core.access.passkeys import PasskeyAnswer, PasskeyHolder
 from svc_core.access.people import CREDENTIALS
 from svc_core.access.person_sessions import Device, end_session
 from svc_core.access.sign_ins import LinkAnswer, PasswordAttempt
-from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
@@ -43,11 +42,6 @@ _BELOW: Final = re.compile(r"/dashboard(?:[/?][!-\[\]-~]*)?")
 
 FORM_BYTES_MAX: Final = 64 * 1024
 """Of a form at the door: the answer of an authenticator, percent-encoded, is its largest part."""
-
-_ANOTHER: Final = (
-    "Have the operator make another: svc users link HANDLE (in the demo: svc users link demo); or "
-    "ask who invited you."
-)
 
 
 @frozen
@@ -232,10 +226,7 @@ async def _read(ctx: Context, token: str) -> tuple[OneUseLink, dict[str, Any]]:
     Raises:
         Problem: LINK_EXPIRED.
     """
-    link = await read_link(ctx, token)
-    if link is None:
-        detail = "The link was used, or its time is over."
-        raise Problem(problem.LINK_EXPIRED, detail, resolution=_ANOTHER)
+    link = await entries.usable_link(ctx, token)
     grant = link.grant
     homes = await ctx.find_many(WORKSPACES, filter(None, (grant.workspace_id,)))
     owners = await ctx.find_many(CREDENTIALS, filter(None, (grant.user_id,)))
