@@ -15,8 +15,7 @@ from typing import Annotated, Any, Final
 import attrs
 from attrs import frozen
 
-from svc_core.access.operations import find_workspace
-from svc_core.access.workspace_members import OfWorkspace
+from svc_core.access.operations import OfWorkspace, find_workspace
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract.result import Page
 from svc_core.operation.context import Context
@@ -34,7 +33,6 @@ class AuditCaller:
 
     who: str
     user_id: str | None = None
-    session_id: str | None = None
     address: str | None = None
     request_id: str | None = None
 
@@ -50,6 +48,7 @@ class AuditedAct(AuditCaller):
     at: datetime
     operation: str
     target_id: str | None = None
+    session_id: str | None = None
     members: tuple[str, ...] = ()
     outcome: str = DONE
     workspace_id: str | None = None
@@ -80,8 +79,8 @@ COLLECTIONS: Final = (ACTS, SYSTEM_ACTS)
 async def record_act(ctx: Context, caller: AuditCaller, operation: str, **members: Any) -> None:
     """Add a row to the log, in the unit of work of the act; `members` are those of `AuditedAct`."""
     collection = SYSTEM_ACTS if ctx.actor.tenant == SYSTEM else ACTS
-    named = {**attrs.asdict(caller), "operation": operation, **members}
-    act = AuditedAct(id=ctx.ids.new("act"), at=ctx.now, **named)
+    named = {"session_id": ctx.actor.session_id, **attrs.asdict(caller), **members}
+    act = AuditedAct(id=ctx.ids.new("act"), at=ctx.now, operation=operation, **named)
     await ctx.create(collection, act.id, act)
 
 

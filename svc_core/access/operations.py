@@ -184,18 +184,20 @@ async def _holder(ctx: Context, wish: KeyWish) -> tuple[str, str, str]:
         user = await ctx.value(USERS, wish.user_id)
         return user.id, "owner", user.plan
     workspace = await ctx.value(WORKSPACES, wish.workspace_id)
-    roles = await _roles(ctx, workspace.id)
-    user_id = wish.user_id or _owner(roles)
-    return user_id, roles.get(user_id, "none"), workspace.plan
+    members = await members_of(ctx, workspace.id)
+    user_id = wish.user_id or _owner(members)
+    role = members[user_id].role if user_id in members else "none"
+    return user_id, role, workspace.plan
 
 
-async def _roles(ctx: Context, workspace_id: str) -> dict[str, Role]:
+async def members_of(ctx: Context, workspace_id: str) -> dict[str, Membership]:
+    """The memberships of a workspace, by the ids of its people."""
     members = await _all_rows(ctx, MEMBERS, {"workspace_id": (workspace_id,)})
-    return {member.user_id: member.role for member in members}
+    return {member.user_id: member for member in members}
 
 
-def _owner(roles: Mapping[str, Role]) -> str:
-    return next((user for user, role in roles.items() if role == "owner"), "")
+def _owner(members: Mapping[str, Membership]) -> str:
+    return next((id_ for id_, member in members.items() if member.role == "owner"), "")
 
 
 async def list_keys(ctx: Context, account: str | None = None) -> tuple[ApiKey, ...]:
@@ -368,7 +370,7 @@ async def operator_actor(
         home = (await find_workspace(ctx, account)).id
         actor = Actor(home, workspace_id=home, scopes=frozenset(SCOPES), roles=OPERATOR)
     if author is None and is_personal and actor.user_id is None:
-        return attrs.evolve(actor, user_id=_owner(await _roles(ctx, actor.tenant)))
+        return attrs.evolve(actor, user_id=_owner(await members_of(ctx, actor.tenant)))
     if author is None:
         return actor
     key = await ctx.find(KEYS, author)
@@ -438,6 +440,14 @@ class SetPlan:
     workspace: Annotated[str, Arg(positional=True)]
     """Id or name."""
     plan: Annotated[PlanName, Arg(positional=True)]
+
+
+@frozen(kw_only=True)
+class OfWorkspace:
+    """A workspace: for a person the one that they work in."""
+
+    workspace: Annotated[str | None, Trait.OPERATOR] = None
+    """Id or name; needed only if there are several."""
 
 
 @frozen

@@ -19,6 +19,7 @@ from svc_core.access import passkeys, passwords, sign_ins
 from svc_core.access.creation import NAME_MAX, Role
 from svc_core.access.model import KEYS, MEMBERS, USERS, User
 from svc_core.access.one_use_links import LINKS, IssuedLink, LinkGrant, LinkPurpose, issue_link
+from svc_core.access.operations import OfWorkspace, members_of
 from svc_core.access.passkeys import ANSWER_MAX, PasskeyAnswer
 from svc_core.access.people import (
     CREDENTIALS,
@@ -36,13 +37,7 @@ from svc_core.access.person_sessions import (
     end_sessions,
     has_ended,
 )
-from svc_core.access.workspace_members import (
-    KeyLeft,
-    OfWorkspace,
-    acting_role,
-    check_change,
-    members_of,
-)
+from svc_core.access.workspace_members import KeyLeft, acting_role, check_change
 from svc_core.base.views import reshape
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem

@@ -16,12 +16,15 @@ import attrs
 from attrs import field, frozen
 
 from svc_core import data
+from svc_core.access.audit import AuditCaller, record_act
 from svc_core.access.creation import Role
 from svc_core.access.model import USERS, Membership, User
 from svc_core.access.people import CREDENTIALS, Credential, memberships_of, role_version
 from svc_core.operation.context import Context, scan_values
 from svc_core.operation.ports import Collection
 
+SIGN_IN: Final = "signIn"
+"""What the audit log calls the beginning of a session, in each workspace of the person."""
 TOKEN_BYTES = 32
 IDLE: Final = timedelta(hours=12)
 LIFETIME: Final = timedelta(days=14)
@@ -188,7 +191,8 @@ async def begin_session(
     Raises:
         Problem: NOT_FOUND, where the person was removed meanwhile.
     """
-    version = await _role_version(ctx, user_id)
+    credential = await ctx.value(CREDENTIALS, user_id)
+    memberships = await memberships_of(ctx, user_id)
     rows = await sessions_of(ctx, user_id)
     room = [row for row in rows if not has_ended(row, ctx.now) and row.id != replacing]
     stale = {row.id for row in rows} - {row.id for row in room[: SESSIONS_MAX - 1]}
@@ -203,9 +207,13 @@ async def begin_session(
         last_seen_at=ctx.now,
         signed_in_at=ctx.now,
         device=device,
-        role_version=version,
+        role_version=role_version(credential, memberships),
     )
     await ctx.create(SESSIONS, session.id, session)
+    caller = AuditCaller(who=credential.handle, user_id=user_id, address=device.address)
+    homes: list[str | None] = [row.workspace_id for row in memberships]
+    for home in homes or [None]:
+        await record_act(ctx, caller, SIGN_IN, session_id=session.id, workspace_id=home)
     return IssuedSession(token, session)
 
 

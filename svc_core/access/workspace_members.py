@@ -12,23 +12,33 @@ from datetime import datetime
 from typing import Annotated, Any, get_args
 
 import attrs
-from attrs import frozen
+from attrs import field, frozen
 
 from svc_core import wire
 from svc_core.access import creation
 from svc_core.access.creation import Role
 from svc_core.access.model import MEMBERS, USERS, WORKSPACES, Membership
-from svc_core.access.operations import Name, PlacedWorkspace, UserId, find_workspace, list_keys
+from svc_core.access.one_use_links import LINKS, LinkGrant, issue_link
+from svc_core.access.operations import (
+    Name,
+    OfWorkspace,
+    PlacedWorkspace,
+    UserId,
+    find_workspace,
+    list_keys,
+    members_of,
+)
+from svc_core.access.people import CREDENTIALS, HANDLE_MAX, handle_faults
 from svc_core.base.views import reshape
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page, Single
-from svc_core.operation.context import Context, scan_values
-from svc_core.operation.declaration import EVERYBODY, MANAGERS, Operation, Trait, local
-from svc_core.wire.constraints import Arg
+from svc_core.operation.context import Context
+from svc_core.operation.declaration import EVERYBODY, MANAGERS, Confidential, Operation, local
+from svc_core.wire.constraints import Arg, MaxLen
 
 MEMBERS_MAX = 1_000
-"""People of one workspace: more than a desk has, and one page of a list."""
+"""People of one workspace, and of those who are invited: more than a desk has."""
 _RANKS = get_args(Role)
 
 
@@ -59,14 +69,6 @@ def check_change(
 
 
 @frozen(kw_only=True)
-class OfWorkspace:
-    """A workspace: for a person the one that they work in."""
-
-    workspace: Annotated[str | None, Trait.OPERATOR] = None
-    """Id or name; needed only if there are several."""
-
-
-@frozen(kw_only=True)
 class OfMember(OfWorkspace):
     """A member of a workspace."""
 
@@ -82,6 +84,16 @@ class SetMemberRole(OfMember):
 
 
 @frozen(kw_only=True)
+class InviteMember(OfWorkspace):
+    """Somebody who is to become a member."""
+
+    role: Annotated[Role, Arg(positional=True)] = "member"
+    """What they are to be there."""
+    handle: Annotated[str | None, MaxLen(HANDLE_MAX)] = None
+    """What a new person will sign in by. Default: they choose."""
+
+
+@frozen(kw_only=True)
 class RenameWorkspace(OfWorkspace):
     """A workspace and its new name."""
 
@@ -94,9 +106,20 @@ class WorkspaceMember:
 
     id: str
     name: str
+    handle: str | None
     role: Role
     workspace_id: str
     created_at: datetime
+
+
+@frozen
+class Invitation:
+    """A link by which one person joins, to be passed on; it is shown here and nowhere else."""
+
+    url: str = field(repr=False)
+    role: Role
+    workspace_id: str
+    expires_at: datetime
 
 
 @frozen
@@ -134,14 +157,32 @@ async def list_members(ctx: Context, request: OfWorkspace) -> Page[WorkspaceMemb
     """The people of a workspace: owners, then admins, then members, each by name."""
     home = await find_workspace(ctx, request.workspace)
     memberships = await members_of(ctx, home.id)
-    users = await ctx.find_many(USERS, memberships)
-    rows = [
-        reshape(WorkspaceMember, membership, id=id_, name=users[id_].name)
-        for id_, membership in memberships.items()
-        if id_ in users
-    ]
+    rows = [await _row(ctx, membership) for membership in memberships.values()]
     rows.sort(key=lambda row: (_RANKS.index(row.role), row.name.casefold(), row.id))
     return Page(tuple(map(wire.to_bytes, rows)))
+
+
+async def invite_member(ctx: Context, request: InviteMember) -> Single[Invitation]:
+    """Make a link by which one person joins, within a week: a new one, or one who can sign in.
+
+    Raises:
+        Problem: NOT_FOUND; FORBIDDEN, as `check_change`; VALIDATION_FAILED for the handle; or
+            RESOURCE_CONFLICT where members and open invitations are as many as there may be.
+    """
+    home = await find_workspace(ctx, request.workspace)
+    members, where = await members_of(ctx, home.id), {"workspace_id": (home.id,)}
+    check_change(acting_role(ctx, members), None, request.role, has_other_owner=True)
+    problem.refuse([] if request.handle is None else list(handle_faults(request.handle)))
+    open_count = await ctx.tx.documents.count(LINKS, where=where, limit=MEMBERS_MAX)
+    if len(members) + open_count >= MEMBERS_MAX:
+        detail = f"A workspace has {MEMBERS_MAX} members and open invitations at most."
+        step = "Remove members, or wait until invitations have expired."
+        raise Problem(problem.RESOURCE_CONFLICT, detail, resolution=step)
+    grant = LinkGrant(handle=request.handle, workspace_id=home.id, role=request.role)
+    issue = await issue_link(ctx, "invite", grant)
+    url = issue.address(ctx.host.origin)
+    row = Invitation(url, request.role, home.id, issue.link.expires_at)
+    return Single(wire.to_bytes(row))
 
 
 async def set_member_role(ctx: Context, request: SetMemberRole) -> Single[WorkspaceMember]:
@@ -154,8 +195,14 @@ async def set_member_role(ctx: Context, request: SetMemberRole) -> Single[Worksp
     after = attrs.evolve(membership, role=request.role)
     if after != membership:
         await ctx.save(MEMBERS, after.id, after)
-    user = await ctx.value(USERS, request.user_id)
-    return Single(wire.to_bytes(reshape(WorkspaceMember, after, id=user.id, name=user.name)))
+    return Single(wire.to_bytes(await _row(ctx, after)))
+
+
+async def _row(ctx: Context, membership: Membership) -> WorkspaceMember:
+    user = await ctx.value(USERS, membership.user_id)
+    credential = await ctx.find(CREDENTIALS, user.id)
+    handle = None if credential is None else credential.handle
+    return reshape(WorkspaceMember, membership, id=user.id, name=user.name, handle=handle)
 
 
 async def remove_member(ctx: Context, request: OfMember) -> Single[RemovedMember]:
@@ -198,13 +245,6 @@ def acting_role(ctx: Context, memberships: dict[str, Membership]) -> Role | None
     return None if membership is None else membership.role
 
 
-async def members_of(ctx: Context, workspace_id: str) -> dict[str, Membership]:
-    """The memberships of a workspace by the ids of people."""
-    where = {"workspace_id": (workspace_id,)}
-    rows = await scan_values(ctx, MEMBERS, where=where, limit=MEMBERS_MAX)
-    return {row.user_id: row for row in rows}
-
-
 async def show_workspace(ctx: Context, request: OfWorkspace) -> Single[WorkspaceShown]:
     """A workspace: its name, its plan, and how many people and keys it has."""
     home = await find_workspace(ctx, request.workspace)
@@ -242,7 +282,15 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "List the people of a workspace and their roles",
         list_members,
         method="GET",
-        columns=("id", "name", "role", "createdAt"),
+        columns=("id", "name", "handle", "role", "createdAt"),
+    ),
+    _local(
+        "members invite",
+        "Make a link by which one person joins a workspace",
+        invite_member,
+        description="It works once, within a week. Pass it on; it cannot be shown again.",
+        confidential=Confidential(),
+        guarded=True,
     ),
     _local(
         "members set-role",

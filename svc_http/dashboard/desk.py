@@ -16,6 +16,8 @@ from urllib.parse import urlencode
 import attrs
 from attrs import field, frozen
 
+from svc_core.access.audit import AuditCaller
+from svc_core.access.audit_witness import witness_of
 from svc_core.access.creation import Role
 from svc_core.access.person_sessions import FRESH
 from svc_core.access.roles import actor_of, may_run
@@ -156,7 +158,15 @@ class Desk:
         raw = compact_text({} if body is None else body).encode()
         call = Call(path or {}, urlencode(query or {}), fields.get, raw)
         invocation = prepare(operation, call, self.office.site(self.now))
-        return Execution(invocation, actor, self.now, self.office.desk_units)
+        witness = witness_of(
+            AuditCaller(
+                who=self.person.handle,
+                user_id=self.person.user_id,
+                address=self.office.gate.facts(self.exchange).address.text,
+                request_id=self.exchange.request_id,
+            )
+        )
+        return Execution(invocation, actor, self.now, self.office.desk_units, witness)
 
     def _turn(
         self, operation: Operation[Any, Any], actor: Actor

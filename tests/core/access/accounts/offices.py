@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import attrs
 from attrs import frozen
 
 from svc_core import catalog
@@ -105,6 +106,7 @@ class Offices:
                 role=person.role,
                 is_operator=False,
             )
+            actor = attrs.evolve(actor, session_id="ses_1")
         invocation = prepare(operation, call, Site("https://api.example"))
         witness = self.witness(person) if self.is_watched else None
         run = Execution(invocation, actor, self.clock.now(), self.units, witness)
@@ -119,7 +121,6 @@ class Offices:
             AuditCaller(
                 who=name,
                 user_id=person.user_id,
-                session_id="ses_1",
                 address="203.0.113.9",
                 request_id="req_1",
             )

@@ -2,19 +2,23 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import frozen
 
+from svc_core.access import workspace_members
 from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES
+from svc_core.access.one_use_links import LINKS, LinkGrant, issue_link, read_link
 from svc_core.access.operations import list_keys, list_users, list_workspaces
-from svc_core.access.people import create_credential
+from svc_core.access.people import CREDENTIALS, create_credential
 from svc_core.access.person_sessions import SESSIONS, Device, begin_session
 from svc_core.access.roles import may_run
 from svc_core.access.workspace_members import check_change
 from svc_core.base import drive
+from svc_core.base.instants import render
 from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import Trait
 from svc_core.operation.inputs import inputs_of
@@ -71,6 +75,7 @@ def test_members_are_listed_by_rank_and_name() -> None:
     async def scene(offices: Offices) -> None:
         owner = await offices.owner("acme")
         await offices.owner("other")
+        await offices.system(lambda ctx: create_credential(ctx, owner.user_id or "", "ann"))
         for role, name in (("member", "zoe"), ("admin", "Ann"), ("member", "Bob")):
             await offices.person(owner, role, name)  # type: ignore[arg-type]
         for person in (owner, TERMINAL):
@@ -82,7 +87,8 @@ def test_members_are_listed_by_rank_and_name() -> None:
                 ("member", "Bob"),
                 ("member", "zoe"),
             ]
-            assert rows[0]["id"] == owner.user_id
+            assert (rows[0]["id"], rows[0]["handle"]) == (owner.user_id, "ann")
+            assert rows[1]["handle"] is None
 
     play(scene)
 
@@ -126,6 +132,52 @@ def test_who_leaves_is_told_with_the_keys_in_their_name() -> None:
             "mine": "active",
             "another": "active",
         }
+
+    play(scene)
+
+
+def test_an_invitation_is_a_link_that_lets_one_person_in_with_its_role() -> None:
+    async def scene(offices: Offices) -> None:
+        owner = await offices.owner("acme")
+        admin = await offices.person(owner, "admin")
+        answer = await offices.act(admin, "inviteMember", role="admin", handle="cy@example.org")
+        assert answer["workspaceId"] == owner.workspace_id
+        assert answer["role"] == "admin"
+        prefix, _, token = answer["url"].partition("/dashboard/setup#")
+        assert prefix == offices.units.host.origin
+        link = await offices.system(lambda ctx: read_link(ctx, token))
+        assert (link.purpose, link.expires_at) == (
+            "invite",
+            offices.clock.now() + timedelta(days=7),
+        )
+        assert answer["expiresAt"] == render(link.expires_at)
+        assert link.grant == LinkGrant(
+            handle="cy@example.org", workspace_id=owner.workspace_id, role="admin"
+        )
+        for person, role, handle, outcome in (
+            (admin, "owner", "di", "FORBIDDEN"),
+            (admin, "member", "d i", "VALIDATION_FAILED"),
+            (owner, "owner", "di", "done"),
+            (TERMINAL, "owner", "ed", "done"),
+        ):
+            assert (
+                await offices.outcome(person, "inviteMember", role=role, handle=handle) == outcome
+            )
+
+    play(scene)
+
+
+def test_members_and_open_invitations_are_bounded_together(monkeypatch: Any) -> None:
+    monkeypatch.setattr(workspace_members, "MEMBERS_MAX", 4)
+
+    async def scene(offices: Offices) -> None:
+        owner = await offices.owner("acme")
+        await offices.person(owner, "member")
+        outcomes = [await offices.outcome(owner, "inviteMember") for _ in range(3)]
+        assert outcomes == ["done", "done", "RESOURCE_CONFLICT"]
+        offices.clock.advance(8 * 86_400)
+        await offices.system(lambda ctx: issue_link(ctx, "reset", LinkGrant()))  # clears the stale
+        assert await offices.outcome(owner, "inviteMember") == "done"
 
     play(scene)
 
@@ -279,7 +331,7 @@ def test_of_two_owners_who_demote_each_other_one_stays(kind: str, tmp_path: Path
 
 
 def test_over_two_servers_one_owner_stays_too(postgres: PostgresServer) -> None:
-    collections = (WORKSPACES, USERS, MEMBERS, KEYS)
+    collections = (WORKSPACES, USERS, MEMBERS, KEYS, CREDENTIALS, LINKS)
     dsn = postgres.made_for(collections)
 
     async def scene() -> None:
