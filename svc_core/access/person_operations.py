@@ -408,7 +408,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         remove_user,
         guarded=True,
     ),
-    _own("users methods", "Show what a person signs in by", show_sign_in_methods),
+    _own("users methods", "Show what a person signs in by", show_sign_in_methods, method="GET"),
     _own("users set-password", "Set the password of a person", set_password, guarded=True),
     _own("users", "Register a passkey", add_passkey, guarded=True),
     _own("users remove-passkey", "Remove a passkey", remove_passkey, guarded=True),

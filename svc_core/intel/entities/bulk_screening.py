@@ -170,7 +170,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "entities",
         "Compare names and designators with all entities",
         match_entities,
-        method="GET",
+        audited=False,
         binding="system",
     ),
 )
