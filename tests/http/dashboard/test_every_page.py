@@ -55,7 +55,7 @@ LOCAL = {
     "users add-passkey": EVERYBODY,
     "users remove-passkey": EVERYBODY,
     "users set-password": EVERYBODY,
-    "users show": EVERYBODY,
+    "users methods": EVERYBODY,
     "webhooks": MANAGERS,
     "workspace delete": {"owner"},
     "workspace export": {"owner"},
