@@ -268,7 +268,9 @@ class House:
             now=self.clock,
             monotonic=lambda: self.ticks,
             ids=self.ids,
-            providers=Providers(payments=parts.pop("payments", None)),
+            providers=Providers(
+                payments=parts.pop("payments", None), passkeys=parts.pop("passkeys", None)
+            ),
             **parts,
         )
         self.service: Application = service_app.build(runtime, operations, routes)

@@ -15,6 +15,7 @@ from svc_core.access import operations as accounts
 from svc_core.access.one_use_links import LinkGrant, issue_link
 from svc_core.operation.context import Context
 from svc_http.dashboard import security
+from svc_http.service.equipment import passkey_judge
 from tests.backends import make_store
 from tests.http.conftest import ORIGIN, House
 
@@ -103,7 +104,7 @@ def make_desk(make_house: Any) -> Callable[..., Desk]:
 
     def make(**settings: Any) -> Desk:
         storage = make_store(catalog.COLLECTIONS)
-        parts = {"operations": catalog.OPERATIONS, "storage": storage}
+        parts = {"operations": catalog.OPERATIONS, "storage": storage, "passkeys": passkey_judge()}
         return Desk(make_house(parts=parts, **settings))
 
     return make
