@@ -5,6 +5,7 @@ from typing import Any
 import attrs
 import pytest
 
+from svc_core.access.model import MEMBERS
 from svc_core.access.people import CREDENTIALS, Passkey
 from svc_core.access.person_sessions import SESSIONS
 from tests.http.dashboard.conftest import PASSWORD, Browser, Desk, words
@@ -123,3 +124,16 @@ def test_a_form_of_another_origin_changes_nothing(desk: Desk, ann: Browser, site
 
     assert ann.send("POST", PAGE, {"sec-fetch-site": site}, data=form).status_code == 403
     assert desk.browser().sign_in("ann").status_code == 303
+
+
+def test_the_dashboard_begins_in_the_first_workspace(desk: Desk) -> None:
+    home = desk.workspace("Night desk")
+    ann = desk.person("ann", home)
+    assert ann.get("/dashboard").headers["location"] == f"/dashboard/w/{home}"
+
+    async def leave(ctx: Any) -> None:
+        await ctx.remove(MEMBERS, f"{home}:{owner.id}")
+
+    owner = credential_of(desk, "ann")
+    desk.system(leave)
+    assert ann.get("/dashboard").headers["location"] == PAGE

@@ -1,9 +1,11 @@
 """Members, sessions and the audit: lists by hand, whose forms are those of the derived pages."""
 
+import re
+
 import pytest
 
 from svc_core.access.person_sessions import SESSIONS
-from tests.http.dashboard.conftest import Browser, Desk, words
+from tests.http.dashboard.conftest import PASSWORD, Browser, Desk, words
 from tests.http.dashboard.test_entrance import credential_of, roles, rows
 
 
@@ -81,3 +83,33 @@ def test_a_session_is_ended_where_it_is_listed(desk: Desk, home: str, ann: Brows
     ann.post(page(home, f"sessions/{session.id}/revoke"))
 
     assert ben.get(page(home, "reports")).headers["location"].startswith("/dashboard/sign-in")
+
+
+def test_somebody_is_invited_and_comes_in(desk: Desk, home: str, ann: Browser) -> None:
+    text = ann.get(page(home, "members")).text
+    assert f'action="{page(home, "members/invite")}"' in text
+
+    answer = ann.post(page(home, "members/invite"), {"role": "admin", "handle": "dee"})
+
+    assert answer.headers["cache-control"] == "no-store"
+    [token] = set(re.findall(r"/dashboard/\w+#([0-9a-f]{64})", answer.text))
+    dee = desk.browser()
+    assert dee.follow(token, password=PASSWORD).status_code == 303
+    assert roles(desk, "dee") == {home: "admin"}
+    assert token not in ann.get(page(home, "members")).text
+
+
+def test_acts_are_told_in_words_with_what_came_of_them(desk: Desk, home: str, ann: Browser) -> None:
+    ben = desk.person("ben", home, "admin")
+    id_ = credential_of(desk, "ann").id
+    ben.post(page(home, f"members/{id_}/set-role"), {"role": "member"})
+    ann.post(page(home, "members/invite"), {"role": "admin", "handle": "dee"})
+
+    text = words(ann.get(page(home, "audit")))
+
+    assert "Give a member another role" in text
+    assert "FORBIDDEN" in text
+    assert "Sign in Done" in text
+    assert f'href="{page(home, "audit")}?person=ben"' in ann.get(page(home, "audit")).text
+    assert "FORBIDDEN" in words(ann.get(page(home, "audit?person=ben")))
+    assert "FORBIDDEN" not in words(ann.get(page(home, "audit?person=ann")))
