@@ -40,7 +40,9 @@ from svc_core.operation.ports import Failures, LockedAddress
 #
 # Weak spots: the state is kept by exact address, so an attacker with many of them (an IPv6
 # subscriber has a /64 at least) has five attempts from each. Against keys of 256 random bits that
-# is no danger: the lockout saves work and log lines, and is not what protects keys.
+# is no danger: the lockout saves work and log lines, and is not what protects keys. A flood of
+# sign-ins under made-up names is counted beside them, but hashing bounds it to some sixty a second:
+# in a window fewer than are remembered, so that it drops no failure that still counts.
 
 ATTEMPTS_MAX = 5
 ACCOUNT = "account "

@@ -25,7 +25,7 @@ class ListLockouts:
 
 @frozen
 class LockoutRow:
-    """An address from which no key is taken until then."""
+    """An address from which no key is taken until then, or an account whose password is not."""
 
     address: str
     until: datetime
@@ -36,7 +36,7 @@ class ClearLockouts:
     """One address, or all."""
 
     address: Annotated[str | None, Arg(positional=True)] = None
-    """The IP address. Default: every one."""
+    """The IP address, or the name of an account as it is listed. Default: every one."""
 
 
 @frozen
@@ -65,7 +65,7 @@ async def clear_lockouts(ctx: CallContext, request: ClearLockouts) -> Single[Cle
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     local(
         "lockouts list",
-        "List the addresses that are locked out, those that are free first in front",
+        "List the addresses and accounts that are locked out, those that are free first in front",
         list_lockouts,
         method="GET",
         binding="system",

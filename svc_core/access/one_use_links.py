@@ -114,3 +114,9 @@ async def read_link(ctx: Context, token: str) -> OneUseLink | None:
     if link.purpose == "setup" and not await is_unclaimed(ctx):
         return None
     return link
+
+
+async def end_links(ctx: Context, user_id: str) -> None:
+    """End the links that let in this person."""
+    async for row in ctx.every(LINKS, where={"user_id": (user_id,)}):
+        await ctx.remove(LINKS, row.id)

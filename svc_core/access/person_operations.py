@@ -18,7 +18,7 @@ from svc_core.access import operations as accounts
 from svc_core.access import passkeys, passwords, sign_ins
 from svc_core.access.creation import NAME_MAX, Role
 from svc_core.access.model import KEYS, MEMBERS, USERS, User
-from svc_core.access.one_use_links import LINKS, IssuedLink, LinkGrant, LinkPurpose, issue_link
+from svc_core.access.one_use_links import IssuedLink, LinkGrant, LinkPurpose, end_links, issue_link
 from svc_core.access.operations import OfWorkspace, members_of
 from svc_core.access.passkeys import ANSWER_MAX, PasskeyAnswer
 from svc_core.access.people import (
@@ -235,8 +235,7 @@ async def remove_user(ctx: Context, request: RemoveUser) -> Single[RemovedUser]:
         await ctx.remove(MEMBERS, row.id)
         keys = await accounts.list_keys(ctx, row.workspace_id)
         left += [reshape(KeyLeft, key) for key in keys if key.user_id == user.id]
-    async for link in ctx.every(LINKS, where={"user_id": (user.id,)}):
-        await ctx.remove(LINKS, link.id)
+    await end_links(ctx, user.id)
     ended = await end_sessions(ctx, user.id)
     await ctx.tx.documents.delete(CREDENTIALS, user.id)
     await ctx.remove(USERS, user.id)

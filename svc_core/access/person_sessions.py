@@ -24,7 +24,7 @@ from svc_core.operation.context import Context, scan_values
 from svc_core.operation.ports import Collection
 
 SIGN_IN: Final = "signIn"
-"""What the audit log calls the beginning of a session, in each workspace of the person."""
+"""What the audit log calls the beginning of a session by a password."""
 TOKEN_BYTES = 32
 IDLE: Final = timedelta(hours=12)
 LIFETIME: Final = timedelta(days=14)
@@ -184,20 +184,24 @@ async def resume(ctx: Context, token: str) -> SignedIn | None:
 
 
 async def begin_session(
-    ctx: Context, user_id: str, device: Device, *, replacing: str | None = None
+    ctx: Context, user_id: str, device: Device, *, act: str = SIGN_IN, replacing: str | None = None
 ) -> IssuedSession:
     """A new session of a person who has proved who they are; it ends the one it is `replacing`.
+
+    `act` is what the audit log calls it, in each workspace of the person.
 
     Raises:
         Problem: NOT_FOUND, where the person was removed meanwhile.
     """
     credential = await ctx.value(CREDENTIALS, user_id)
     memberships = await memberships_of(ctx, user_id)
+    if replacing is not None:
+        await end_session(ctx, replacing)
     rows = await sessions_of(ctx, user_id)
-    room = [row for row in rows if not has_ended(row, ctx.now) and row.id != replacing]
-    stale = {row.id for row in rows} - {row.id for row in room[: SESSIONS_MAX - 1]}
-    for id_ in sorted(stale):
-        await ctx.remove(SESSIONS, id_)
+    lasting = [row for row in rows if not has_ended(row, ctx.now)][: SESSIONS_MAX - 1]
+    for row in rows:
+        if row not in lasting:
+            await ctx.remove(SESSIONS, row.id)
     token = ctx.ids.random(TOKEN_BYTES).hex()
     session = PersonSession(
         id=ctx.ids.new("ses"),
@@ -213,7 +217,7 @@ async def begin_session(
     caller = AuditCaller(who=credential.handle, user_id=user_id, address=device.address)
     homes: list[str | None] = [row.workspace_id for row in memberships]
     for home in homes or [None]:
-        await record_act(ctx, caller, SIGN_IN, session_id=session.id, workspace_id=home)
+        await record_act(ctx, caller, act, session_id=session.id, workspace_id=home)
     return IssuedSession(token, session)
 
 

@@ -18,7 +18,7 @@ from attrs import field, frozen
 from svc_core.access import lockout
 from svc_core.access import operations as accounts
 from svc_core.access.model import MEMBERS, USERS, WORKSPACES
-from svc_core.access.one_use_links import LINKS, OneUseLink, read_link
+from svc_core.access.one_use_links import LINKS, OneUseLink, end_links, read_link
 from svc_core.access.passkeys import PasskeyAnswer, judge_passkey, register_passkey
 from svc_core.access.passwords import (
     LENGTH_MAX,
@@ -118,7 +118,7 @@ async def sign_in_by_passkey(
         Problem: SIGN_IN_FAILED, or SERVICE_UNAVAILABLE where there are no passkeys.
     """
     user_id = await judge_passkey(ctx, answer)
-    return await begin_session(ctx, user_id, device, replacing=replacing)
+    return await begin_session(ctx, user_id, device, act="signInByPasskey", replacing=replacing)
 
 
 def _locks(credential: Credential | None, handle: str, address: str) -> tuple[str, str]:
@@ -168,8 +168,10 @@ async def follow_link(
     phc = await _hash(work, answer.password, names)
 
     async def unit(ctx: Context) -> IssuedSession:
+        purpose = (await usable_link(ctx, token)).purpose
         user_id = await use_link(ctx, token, answer, phc)
-        return await begin_session(ctx, user_id, device, replacing=replacing)
+        act = f"use{purpose.title().replace('-', '')}Link"
+        return await begin_session(ctx, user_id, device, act=act, replacing=replacing)
 
     return await work.work.write(SYSTEM, unit)
 
@@ -201,6 +203,7 @@ async def use_link(ctx: Context, token: str, answer: LinkAnswer, phc: str | None
     is_operator = credential.is_operator or link.grant.is_operator
     credential = attrs.evolve(credential, is_operator=is_operator)
     credential = await _save_password(ctx, credential, phc)
+    await end_links(ctx, user_id)
     if answer.passkey is not None:
         await register_passkey(ctx, credential, answer.passkey, link.digest)
     return user_id

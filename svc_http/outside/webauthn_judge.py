@@ -1,5 +1,7 @@
 """Judges passkeys with the library `webauthn` of the extra `passkeys` (Web Authentication)."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -50,15 +52,13 @@ class WebAuthnJudge:
         Raises:
             ValueError: the answer is no good.
         """
-        try:
+        with _refusal():
             passkey = verify_registration_response(
                 credential=answer,
                 expected_challenge=challenge,
                 expected_rp_id=_host(origin),
                 expected_origin=origin,
             )
-        except WebAuthnException as refusal:
-            raise ValueError("the browser's answer does not verify") from refusal
         id_, key = map(bytes_to_base64url, (passkey.credential_id, passkey.credential_public_key))
         return id_, key, passkey.sign_count
 
@@ -68,8 +68,8 @@ class WebAuthnJudge:
         Raises:
             ValueError: the answer is no good.
         """
-        try:
-            verified = verify_authentication_response(
+        with _refusal():
+            proof = verify_authentication_response(
                 credential=answer,
                 expected_challenge=challenge,
                 expected_rp_id=_host(origin),
@@ -77,9 +77,16 @@ class WebAuthnJudge:
                 credential_public_key=base64url_to_bytes(passkey.public_key),
                 credential_current_sign_count=passkey.sign_count,
             )
-        except WebAuthnException as refusal:
-            raise ValueError("the browser's answer does not verify") from refusal
-        return verified.new_sign_count
+        return proof.new_sign_count
+
+
+@contextmanager
+def _refusal() -> Iterator[None]:
+    """What the library says of an answer that is no good, a lack of members among it."""
+    try:
+        yield
+    except (WebAuthnException, LookupError, TypeError, ValueError) as refusal:
+        raise ValueError("the browser's answer does not verify") from refusal
 
 
 def _host(origin: str) -> str:

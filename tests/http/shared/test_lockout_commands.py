@@ -26,11 +26,15 @@ def environment(request, tmp_path, monkeypatch):
     return variables
 
 
-def test_an_address_is_listed_and_let_in_again(environment, capsys):
-    async def lock():
+@pytest.mark.parametrize(
+    ("name", "failures"),
+    [(ADDRESS, 5), (f"sign-in usr_a {ADDRESS}", 5), ("account usr_a", 20)],
+)
+def test_who_is_locked_is_listed_and_let_in_again(environment, name, failures, capsys):
+    async def fail(times):
         shared = open_shared(settings.load(environment))
-        for _ in range(5):
-            await shared.lockouts.record(ADDRESS, system.now())
+        for _ in range(times):
+            await shared.lockouts.record(name, system.now())
         await shared.close()
 
     def output(*words):
@@ -39,7 +43,9 @@ def test_an_address_is_listed_and_let_in_again(environment, capsys):
         return json.loads(capsys.readouterr().out)
 
     output("keys", "create", "--name", "a")
-    asyncio.run(lock())
-    assert [row["address"] for row in output("lockouts", "list")] == [ADDRESS]
-    assert output("lockouts", "clear", ADDRESS) == {"cleared": 1}
+    asyncio.run(fail(failures - 1))
+    assert output("lockouts", "list") == []
+    asyncio.run(fail(1))
+    assert [row["address"] for row in output("lockouts", "list")] == [name]
+    assert output("lockouts", "clear", name) == {"cleared": 1}
     assert output("lockouts", "list") == []

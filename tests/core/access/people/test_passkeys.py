@@ -1,12 +1,15 @@
 """People make passkeys, in a session or by a link, and sign in with them."""
 
 import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
 import attrs
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from svc_core.access import passkeys, sign_ins
 from svc_core.access.passkeys import (
@@ -160,6 +163,57 @@ def test_no_other_answer_signs_anybody_in(change: Callable[[str], str]) -> None:
         assert desk.store.version == before
 
     play(scene)
+
+
+LEAVES = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=20)
+    | st.binary().map(lambda octets: urlsafe_b64encode(octets).decode())
+)
+MEMBERS = st.sampled_from(
+    ["id", "rawId", "type", "clientDataJSON", "authenticatorData", "signature", "attestationObject"]
+)
+
+
+@given(st.dictionaries(MEMBERS, LEAVES | st.dictionaries(st.text(max_size=5), LEAVES), min_size=1))
+def test_whatever_a_browser_answers_is_refused_or_right(changes: dict[str, Any]) -> None:
+    async def scene(desk: Desk) -> None:
+        key, session = phone(), await desk.founder()
+        holder = PasskeyHolder(session.session.user_id, "ann")
+        answer = garble(key.register(passkeys.registration_options(desk.work, holder)), changes)
+        assert await code_of(desk.run(session, "addPasskey", answer=answer)) in {
+            "done",
+            "VALIDATION_FAILED",
+        }
+        other = phone(b"other")
+        await register(desk, session, other)
+        answer = garble(other.sign(passkeys.sign_in_options(desk.work)), changes)
+        assert await code_of(enter(desk, answer)) in {"done", "SIGN_IN_FAILED"}
+
+    play(scene)
+
+
+def test_a_public_key_without_its_curve_is_refused() -> None:
+    async def scene(desk: Desk) -> None:
+        session = await desk.founder()
+        holder = PasskeyHolder(session.session.user_id, "ann")
+        answer = json.loads(phone().register(passkeys.registration_options(desk.work, holder)))
+        octets = urlsafe_b64decode(answer["response"]["attestationObject"] + "==")
+        bare = octets.replace(b"\x20\x01", b"\x37\x01")  # another member in its place (RFC 9053)
+        answer["response"]["attestationObject"] = urlsafe_b64encode(bare).decode()
+        refusal = await refusal_of(desk.run(session, "addPasskey", answer=json.dumps(answer)))
+        assert refusal.detail == "/answer: the browser's answer does not verify"
+
+    play(scene)
+
+
+def garble(answer: str, changes: dict[str, Any]) -> str:
+    row = json.loads(answer)
+    inner = {name: changes.get(name, text) for name, text in row["response"].items()}
+    outer = {name: changes.get(name, member) for name, member in row.items()}
+    return json.dumps({**outer, "response": inner})
 
 
 def test_a_passkey_of_another_site_or_person_is_refused() -> None:

@@ -13,6 +13,7 @@ import pytest
 from svc_core import catalog
 from svc_core.access import operations as accounts
 from svc_core.access import sign_ins
+from svc_core.access.audit import SYSTEM_ACTS
 from svc_core.access.model import MEMBERS, USERS, WORKSPACES
 from svc_core.access.one_use_links import LINKS, IssuedLink, read_link
 from svc_core.access.passwords import UNKNOWN_PHC, verify_password
@@ -175,6 +176,18 @@ def test_a_reset_link_gives_a_new_password_and_ends_all_sessions() -> None:
         assert (await desk.person(new)).is_operator
         assert await code_of(desk.sign_in("ann")) == "SIGN_IN_FAILED"
         assert await code_of(desk.sign_in("ann", "five calm otters sleep")) == "done"
+
+    play(scene)
+
+
+def test_a_reset_ends_the_other_links_of_its_person() -> None:
+    async def scene(desk: Desk) -> None:
+        ann = (await desk.founder()).session.user_id
+        tokens = [await desk.link("reset", user_id=ann) for _ in range(2)]
+        invite = await desk.link("invite", workspace_id=(await desk.owner("acme")).workspace_id)
+        assert await code_of(desk.follow(tokens[0], None)) == "done"
+        assert await code_of(desk.follow(tokens[1], None)) == "LINK_EXPIRED"
+        assert await code_of(desk.follow(invite, "bob")) == "done"
 
     play(scene)
 
@@ -435,6 +448,40 @@ def test_a_new_sign_in_ends_the_session_that_it_replaces() -> None:
         second = await desk.sign_in("ann", replacing=first.session.id)
         opens = [await desk.resume(row.token) is not None for row in (first, other, second)]
         assert opens == [False, True, True]
+
+    play(scene)
+
+
+def test_another_persons_session_in_the_browser_ends_as_well() -> None:
+    async def scene(desk: Desk) -> None:
+        ann = await desk.founder()
+        await desk.guest((await desk.owner("acme")).workspace_id or "", "member", "bob")
+        bob = await desk.sign_in("bob", replacing=ann.session.id)
+        assert await desk.resume(ann.token) is None
+        assert (await desk.person(bob)).credential.handle == "bob"
+
+    play(scene)
+
+
+def test_every_way_in_is_written_down_with_its_workspace() -> None:
+    async def scene(desk: Desk) -> None:
+        await desk.founder()
+        home = (await desk.owner("acme")).workspace_id or ""
+        bob = await desk.guest(home, "member", "bob")
+        await desk.sign_in("bob", device=CAFE)
+        await code_of(desk.sign_in("bob", "no horses ran"))
+        await desk.follow(await desk.link("reset", user_id=bob.session.user_id), None)
+        await desk.follow(await desk.link("sign-in", user_id=bob.session.user_id), None)
+        acts = await rows_of(desk, SYSTEM_ACTS)
+        assert [(act.operation, act.who, act.address) for act in acts[::-1]] == [
+            ("useSetupLink", "ann", HOME.address),
+            ("useInviteLink", "bob", HOME.address),
+            ("signIn", "bob", CAFE.address),
+            ("useResetLink", "bob", HOME.address),
+            ("useSignInLink", "bob", HOME.address),
+        ]
+        assert {act.outcome for act in acts} == {"done"}
+        assert {act.workspace_id for act in acts if act.who == "bob"} == {home}
 
     play(scene)
 
