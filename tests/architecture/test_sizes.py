@@ -16,7 +16,7 @@ ROOMS_OF_ROOMS = {"svc_core.intel", "svc_http.run"}
 
 CODE_LINES: dict[str, int] = {
     "svc_core": 40,
-    "svc_core.access": 2496,
+    "svc_core.access": 2503,
     "svc_core.agent": 3058,
     "svc_core.automations": 431,
     "svc_core.base": 691,
@@ -56,7 +56,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.exchange": 696,
     "svc_http.guard": 754,
     "svc_http.mcp": 164,
-    "svc_http.outside": 1839,
+    "svc_http.outside": 1841,
     "svc_http.pages": 521,
     "svc_http.run": 32,
     "svc_http.run.cli": 2518,
