@@ -57,14 +57,16 @@ def value_texts(kind: str, value: Any) -> tuple[str, ...]:
 def control_words(kind: str, texts: tuple[str, ...]) -> tuple[str, ...]:
     """The words in a control: the lines of one with several, else its texts; blank ones left out.
 
-    Chosen words may be one text with commas, as in a query. The parts of an area or an interval
-    keep their places.
+    Chosen words and the parts of an area or an interval may be one text, as in a query; parts keep
+    their places.
     """
     if kind in {"lines", "picks", "pairs"}:
         texts = tuple(line for text in texts for line in text.splitlines())
-    elif kind == "choices":
-        texts = tuple(word for text in texts for word in text.split(","))
+    elif kind in {"choices", "box", "interval"}:
+        texts = tuple(word for text in texts for word in re.split("[,/]", text))
     words = tuple(text.strip() for text in texts)
+    if kind == "interval":
+        words = tuple("" if word == ".." else word.removesuffix("Z") for word in words)
     is_whole = kind in {"box", "interval"} and any(words)
     return words if is_whole else tuple(word for word in words if word)
 
@@ -74,7 +76,7 @@ def query_text(kind: str, words: tuple[str, ...]) -> str:
     match kind:
         case "instant":
             return _instant(words[0])
-        case "interval" if len(words) > 1:
+        case "interval":
             return "/".join(_instant(word) or ".." for word in words)
         case "span":
             return as_text(_seconds(words[0]))

@@ -23,6 +23,7 @@ from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import JSON, Confidential, Operation
 from svc_core.operation.reply import Reply
 from svc_core.operation.stream import Stream, Watch
+from svc_core.wire import camel
 from svc_http.dashboard.desk import Desk
 from svc_http.dashboard.form_fields import Field
 from svc_http.dashboard.forms import (
@@ -101,7 +102,7 @@ def _page(template: str, spot: Spot, fields: Sequence[Field], **values: Any) -> 
         "refusal": None,
         "request_id": spot.desk.exchange.request_id,
         "request": Request(spot.ids),
-        "key": spot.desk.office.desk_units.ids.random(16).hex(),
+        "key": spot.new_key(),
         "site": spot.desk.office.settings.origin,
         "exports": tuple(EXPORTS),
         "is_safe": is_safe(spot.operation),
@@ -253,7 +254,7 @@ async def _form(spot: Spot) -> PageAnswer:
         foresight = Spot(BY_ID[operation.foresees], spot.desk, spot.visit)
         _, reply = await _reply(foresight, {})
         foreseen = json.loads(reply.body)["data"]
-    hidden[KEY] = spot.desk.office.desk_units.ids.random(16).hex()
+    hidden[KEY] = spot.new_key()
     fields = tuple(_with_secret(spot, each) for each in fields)
     return _form_page(spot, fields, hidden, what=title_of(row, ""), foreseen=foreseen)
 
@@ -287,12 +288,14 @@ async def _act(spot: Spot, form: Values) -> PageAnswer:
         match, key = hidden.get(MATCH, ""), hidden.get(KEY, "")
         reply = await _run(spot, request, if_match=match, idempotency_key=key)
     except Problem as refusal:
+        if refusal.type is problem.IDEMPOTENCY_CONFLICT:
+            hidden[KEY] = spot.new_key()
         return _form_page(spot, fields, hidden, refusal=refusal, what="", foreseen={})
     body = json.loads(reply.body) if reply.media_type == JSON.media_type else {}
     data = body.get("data")
     if spot.operation.confidential == Confidential():
         (model, *_) = (model for _, model in spot.operation.results if model)
-        names = [field.alias for field in attrs.fields(model) if not field.repr]
+        names = [camel(field.name) for field in attrs.fields(model) if not field.repr]
         page = _page("secret", spot, fields, row=data, names=names)
         return attrs.evolve(page, is_secret=True)
     address = _next_address(spot, data) if body or reply.status == 204 else ""

@@ -91,11 +91,6 @@ class Field:
         """What stands in a control of one text."""
         return _JOINTS.get(self.kind, "\n").join(self.values)
 
-    @property
-    def is_many(self) -> bool:
-        """Whether it takes several values."""
-        return self.kind in {"lines", "choices", "picks"}
-
 
 @cache  # Bounded: one entry for each operation of the catalogue.
 def fields_of(operation: Operation[Any, Any]) -> tuple[Field, ...]:
@@ -145,7 +140,7 @@ def _field(item: Input, within: tuple[str, ...], *, is_needed: bool) -> Field:
             (as_text(word), _WORDS.get(word) or word_caption(as_text(word))) for word in words
         ),
         bounds=dict(_bounds(kind, base, marks)),
-        example=", ".join(texts) if kind != "json" else "",
+        example=(", " if item.place == "query" else "\n").join(texts) if kind != "json" else "",
         prefixes=item.id_of.prefixes if item.id_of else (),
         flag=flag_name(item, within),
         secret=_first(marks, WriteOnly),

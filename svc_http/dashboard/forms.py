@@ -24,9 +24,8 @@ from svc_http.dashboard.control_texts import (
     value_texts,
 )
 from svc_http.dashboard.form_fields import Field
-
-Values = Mapping[str, tuple[str, ...]]
-"""The values of each name, in the order sent."""
+from svc_http.dashboard.value_shapes import ABSENT, member_at
+from svc_http.dashboard.visit import Values
 
 KEY: Final = "_key"
 MATCH: Final = "_match"
@@ -67,13 +66,10 @@ def request_of(
     for each in fields:
         words = control_words(each.kind, values.get(each.name, ()))
         is_same = words == control_words(each.kind, former.get(each.name, ()))
+        is_sent = words or is_patch or each.kind == "check"
         if each.place == "query" and words:
             request.query[each.name] = query_text(each.kind, words)
-        elif (
-            each.place != "query"
-            and (each.required or not is_same)
-            and (words or is_patch or each.kind == "check")
-        ):
+        elif each.place != "query" and is_sent and (each.required or not is_same):
             try:
                 request = _with(request, each, words)
             except ControlError as error:
@@ -83,7 +79,7 @@ def request_of(
 
 
 def _with(request: Request, each: Field, words: tuple[str, ...]) -> Request:
-    is_null = not words and each.kind != "check" and not each.is_many
+    is_null = not words and each.kind not in {"check", "lines", "choices", "picks"}
     value = None if is_null else json_value(each.kind, words, is_json=each.is_json)
     if each.place == "body":
         return attrs.evolve(request, whole=value)
@@ -117,13 +113,11 @@ def with_values(fields: Sequence[Field], values: Values) -> tuple[Field, ...]:
 
 def with_row(fields: Sequence[Field], row: Mapping[str, Any]) -> tuple[Field, ...]:
     """The fields with the members of a resource."""
-    filled = []
-    for each in fields:
-        value: Any = row
-        for part in each.name.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
-        filled.append(attrs.evolve(each, values=value_texts(each.kind, value)))
-    return tuple(filled)
+    values = ((each, member_at(row, each.name)) for each in fields)
+    return tuple(
+        attrs.evolve(each, values=() if value is ABSENT else value_texts(each.kind, value))
+        for each, value in values
+    )
 
 
 def with_faults(fields: Sequence[Field], refusal: Problem) -> tuple[tuple[Field, ...], list[str]]:

@@ -19,8 +19,6 @@ from functools import cache
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from attrs import frozen
-
 from svc_core.access.roles import may_run
 from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS
 from svc_core.operation.declaration import OPERATOR, Operation
@@ -63,8 +61,11 @@ def tail_of(operation: Operation[Any, Any]) -> str:
     group, ids = operation.group, [f"{{{name}}}" for name in page_ids(operation)]
     if "{+" in operation.path:
         return "/".join((group, verb, *ids)).replace("{", "{+")
+    has_list = any((each.group, each.verb) == (group, "list") for each in EVERY)
     match verb, ids:
-        case "list" | "show" | "status", []:
+        case ("list", []) | ("status", []):
+            return group
+        case "show", [] if not has_list:
             return group
         case "create", []:
             return f"{group}/new"
@@ -93,12 +94,13 @@ def page_address(
     ids: Mapping[str, str],
     **query: str,
 ) -> str:
-    """The address of its page with these ids, and with a query."""
+    """The address of its page with these ids, and with a query: what no place has is in that."""
     parts = (
         quote(ids[part.strip("{+}")], safe="/" if "+" in part else "") if part[0] == "{" else part
         for part in tail_of(operation).split("/")
     )
     text = "/".join((base_of(operation, workspace_id), *parts))
+    query |= {name: id_ for name, id_ in ids.items() if f"{name}}}" not in tail_of(operation)}
     return f"{text}?{urlencode(query)}" if query else text
 
 
@@ -110,15 +112,6 @@ def paths_of(operation: Operation[Any, Any]) -> tuple[str, ...]:
 
 
 # -- what a page leads to ----------------------------------------------------------------------
-
-
-@frozen
-class PageStep:
-    """An operation that a page leads to, with the ids and the query of its address."""
-
-    operation: Operation[Any, Any]
-    ids: Mapping[str, str]
-    query: Mapping[str, str] = {}
 
 
 @cache
@@ -137,23 +130,24 @@ def show_of(operation: Operation[Any, Any]) -> Operation[Any, Any] | None:
 
 
 @cache
-def row_pages() -> Mapping[str, Operation[Any, Any]]:
-    """What shows one row, by the name of its id and by the prefix of that, where it is the only."""
-    pages: dict[str, Operation[Any, Any]] = {}
-    models: dict[str, set[Any]] = {}
+def row_pages() -> Mapping[str, Operation[Any, Any] | None]:
+    """What shows a row, by the name and the prefix of its id; None where several kinds have it."""
+    pages: dict[str, Operation[Any, Any] | None] = {}
     for operation in filter(None, map(show_of, EVERY)):
-        item = _id_input(operation)
-        if item.id_of and len(page_ids(operation)) == 1:
-            for name in (item.name, *item.id_of.prefixes):
-                pages.setdefault(name, operation)
-                models.setdefault(name, set()).add(operation.results[0][1])
-    return {name: each for name, each in pages.items() if len(models[name]) == 1}
+        *outer, item = _id_inputs(operation)
+        for name in (item.name, *item.id_of.prefixes) if item.id_of and not outer else ():
+            other = pages.setdefault(name, operation)
+            if other is None or other.results[0] != operation.results[0]:
+                pages[name] = None
+    return pages
 
 
 @cache
-def _id_input(operation: Operation[Any, Any]) -> Input:
-    items = inputs_of(operation.request)
-    return next(item for item in items if item.name == page_ids(operation)[-1])
+def _id_inputs(operation: Operation[Any, Any]) -> tuple[Input, ...]:
+    """The inputs that take the id of a row: in the address, or one of a form."""
+    items, names = inputs_of(operation.request), page_ids(operation)
+    forms = (item for item in items if operation.local and item.id_of and item.is_positional)
+    return tuple(item for item in items if item.name in names) or tuple(forms)
 
 
 def row_id_for(operation: Operation[Any, Any], row: Mapping[str, Any]) -> str | None:
@@ -161,9 +155,8 @@ def row_id_for(operation: Operation[Any, Any], row: Mapping[str, Any]) -> str | 
 
     An id of no kind, such as the code of a country, is what a row begins with.
     """
-    item = _id_input(operation)
-    head = row.get("head") or {}
-    values = (row.get(item.name), row.get("id"), head.get("id"))
+    item = _id_inputs(operation)[-1]
+    values = (row.get(item.name), row.get("id"), (row.get("head") or {}).get("id"))
     texts = values if item.id_of else (*values, *row.values())
     ids = (text for text in texts if isinstance(text, str))
     return next((text for text in ids if not item.id_of or item.id_of.matches(text)), None)
@@ -172,40 +165,25 @@ def row_id_for(operation: Operation[Any, Any], row: Mapping[str, Any]) -> str | 
 @cache
 def _takers(group: str) -> tuple[Operation[Any, Any], ...]:
     """The operations that may take a row of a group: those of it, and those that say its kind."""
-    return tuple(
-        each
-        for each in EVERY
-        if each.verb and page_ids(each) and (each.group == group or _id_input(each).id_of)
-    )
+    rows = ((each, _id_inputs(each)) for each in EVERY if each.verb)
+    return tuple(each for each, ids in rows if ids and (each.group == group or ids[-1].id_of))
 
 
-@cache
-def _fillers() -> tuple[tuple[Operation[Any, Any], Input], ...]:
-    """The operations whose form takes rows that their address does not name, with that input."""
-    return tuple(
-        (each, item)
-        for each in EVERY
-        if each.verb and each.local and not page_ids(each)
-        for item in inputs_of(each.request)
-        if item.id_of and item.is_positional
-    )
-
-
-def steps_of(group: str, ids: Mapping[str, str], row: Mapping[str, Any]) -> Iterator[PageStep]:
-    """What can be done with a row of a group: the operations that take its id.
+def steps_of(
+    group: str, ids: Mapping[str, str], row: Mapping[str, Any]
+) -> Iterator[tuple[Operation[Any, Any], Mapping[str, str]]]:
+    """What can be done with a row of a group: the operations that take its id, with their ids.
 
     `ids` are those that lead to the row, by the names of inputs. An operation that takes several
     rows, or can do without any, has this one in its form.
     """
-    id_ = row.get("id")
+    own_id = str(row.get("id"))
+    is_ambiguous = row_pages().get(own_id.partition("_")[0], own_id) is None
+    foreign = {} if is_ambiguous else {"id": own_id}
     for operation in _takers(group):
-        names = page_ids(operation)
-        if set(ids) <= set(names) and set(names[:-1]) <= set(ids):
-            last = ids.get(names[-1])
-            if last is None and _id_input(operation).id_of:
-                last = row_id_for(operation, row if operation.group == group else {"id": id_})
-            if last is not None:
-                yield PageStep(operation, {**ids, names[-1]: last})
-    for operation, item in _fillers():
-        if isinstance(id_, str) and item.id_of and item.id_of.matches(id_):
-            yield PageStep(operation, {}, {item.name: id_})
+        names, item = page_ids(operation), _id_inputs(operation)[-1]
+        own = row if operation.group == group else foreign
+        id_ = ids.get(item.name) or (row_id_for(operation, own) if item.id_of else None)
+        is_reached = set(ids) <= set(names) and set(names[:-1]) <= set(ids)
+        if id_ is not None and (is_reached or not names):
+            yield operation, {**(ids if names else {}), item.name: id_}

@@ -54,6 +54,11 @@ class PageAct:
         return caption_of("edit" if self.operation.verb == "update" else self.operation.verb)
 
     @property
+    def is_safe(self) -> bool:
+        """Whether it only leads somewhere."""
+        return is_safe(self.operation)
+
+    @property
     def is_danger(self) -> bool:
         """Whether it asks first."""
         return self.operation.verb in DANGERS or self.operation.method == "DELETE"
@@ -61,7 +66,7 @@ class PageAct:
     @property
     def is_direct(self) -> bool:
         """Whether it acts at once: nothing is to be said, and it can be undone or repeated."""
-        return not (self.is_danger or is_safe(self.operation) or fields_of(self.operation))
+        return not (self.is_danger or self.is_safe or fields_of(self.operation))
 
 
 @frozen
@@ -82,6 +87,10 @@ class Spot:
         """The fields of the operation that are for this person."""
         fields, home = fields_of(self.operation), self.desk.person.home
         return tuple(each for each in fields if home is None or not each.is_for_operators)
+
+    def new_key(self) -> str:
+        """A fresh idempotency key, of a form or of the buttons of a page."""
+        return self.desk.office.desk_units.ids.random(16).hex()
 
     @property
     def title(self) -> str:
@@ -107,17 +116,24 @@ class Spot:
         query = {name: words for name, words in self.visit.query.items() if name != "cursor"}
         return f"{self.visit.path}?{urlencode({**query, **changes}, doseq=True)}"
 
+    @property
+    def row_page(self) -> Operation[Any, Any] | None:
+        """What shows a row of this list to the person; None where its row is all there is."""
+        show = show_of(self.operation)
+        return show if show and self.desk.may(show) else None
+
     def row_address(self, name: str, id_: Any) -> str:
-        """The address of the row that a member names; empty where the person sees no page of it."""
+        """The address of the row that a member names; empty where the person sees no other page."""
         pages, id_ = row_pages(), str(id_)
         show = pages.get(name) or pages.get(id_.partition("_")[0])
-        is_row = show and row_id_for(show, {"id": id_}) and self.desk.may(show)
-        return self.address(show, {page_ids(show)[0]: id_}) if show and is_row else ""
+        if show is None or row_id_for(show, {"id": id_}) is None or id_ in self.ids.values():
+            return ""
+        return self.address(show, {page_ids(show)[0]: id_}) if self.desk.may(show) else ""
 
     def list_row_address(self, row: Row) -> str:
         """The address of a row of this list; the page knows the list that it was found in."""
-        show = show_of(self.operation)
-        id_ = row_id_for(show, row) if show and self.desk.may(show) else None
+        show = self.row_page
+        id_ = row_id_for(show, row) if show else None
         if show is None or id_ is None:
             return self.row_address("id", row.get("id"))
         return self.address(show, {**self.ids, page_ids(show)[-1]: id_}, _from=self.origin)
@@ -132,7 +148,7 @@ class Spot:
     @property
     def home(self) -> str:
         """The address of the first list of the group; of the page itself where it has none."""
-        lists = (act.href for act in self.members() if is_safe(act.operation))
+        lists = (act.href for act in self.members() if act.is_safe)
         return next(lists, self.visit.path)
 
     @property
@@ -151,11 +167,11 @@ class Spot:
     def steps(self, row: Row) -> Iterator[PageAct]:
         """What can be done with a row, and what there is of it."""
         steps = tuple(steps_of(self.operation.group, self.ids, row))
-        verbs = {step.operation.verb for step in steps}
+        verbs = {operation.verb for operation, _ in steps}
         passed_over = {self.operation.verb, "show", "replace" if "update" in verbs else ""}
-        for step in steps:
-            if step.operation.verb not in passed_over and self.desk.may(step.operation):
-                yield PageAct(step.operation, self.address(step.operation, step.ids, **step.query))
+        for operation, ids in steps:
+            if operation.verb not in passed_over and self.desk.may(operation):
+                yield PageAct(operation, self.address(operation, ids))
 
     @property
     def toasts(self) -> tuple[tuple[str, str, tuple[()]], ...]:

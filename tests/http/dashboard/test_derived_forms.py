@@ -102,18 +102,26 @@ def test_what_shows_a_row_of_a_list(list_, row) -> None:
 
 def test_a_row_leads_to_what_takes_its_id() -> None:
     id_ = "prf_" + "1" * 24
-    steps = {step.operation.id: step for step in steps_of("profiles", {"profileId": id_}, {})}
+    steps = {each.id: ids for each, ids in steps_of("profiles", {"profileId": id_}, {})}
 
     assert {"getProfile", "updateProfile", "deleteProfile", "generateReport"} <= steps.keys()
     assert "getReport" not in steps
-    assert steps["generateReport"].ids == {"profileId": id_}
+    assert steps["generateReport"] == {"profileId": id_}
 
 
 def test_a_row_without_a_page_leads_to_forms_that_hold_its_id() -> None:
     id_ = "src_" + "1" * 24
-    steps = {step.operation.id: step for step in steps_of("sources", {}, {"id": id_})}
+    steps = {each.id: ids for each, ids in steps_of("sources", {}, {"id": id_})}
 
-    assert steps["pullSources"].query == {"sourceIds": id_}
+    assert steps["pullSources"] == {"sourceIds": id_}
+    address = page_address(BY_ID["pullSources"], None, {"sourceIds": id_})
+    assert address == f"/dashboard/operate/sources/pull?sourceIds={id_}"
+
+
+def test_an_id_that_several_kinds_have_leads_nowhere_else() -> None:
+    steps = [each.id for each, _ in steps_of("search", {}, {"id": "obs_" + "1" * 24})]
+
+    assert steps == []
 
 
 # -- fields ------------------------------------------------------------------------------------
@@ -193,12 +201,24 @@ def test_a_value_stands_in_its_control_and_comes_back(kind, is_json, value) -> N
         ("lines", ("a, b",), "a,b"),
         ("interval", ("2026-01-31T09:30", ""), "2026-01-31T09:30:00Z/.."),
         ("interval", ("2026-01-31T09:30:00Z/..",), "2026-01-31T09:30:00Z/.."),
+        ("interval", ("../2026-01-31T09:30:00+01:00",), "../2026-01-31T09:30:00+01:00"),
+        ("interval", ("2026-01-31T09:30:00Z",), "2026-01-31T09:30:00Z"),
         ("box", ("1", "2", "3", "4"), "1,2,3,4"),
         ("box", ("1,2,3,4",), "1,2,3,4"),
     ],
 )
 def test_a_control_makes_a_parameter(kind, texts, text) -> None:
     assert query_text(kind, control_words(kind, texts)) == text
+
+
+def test_the_parts_of_an_area_and_of_an_interval_stand_in_controls_of_their_own() -> None:
+    sent = {"bbox": ("177,-20,-178,-16",), "datetime": ("2026-01-31T00:00:00Z/..",)}
+
+    fields = with_values(fields_of(BY_ID["listOsintEvents"]), sent)
+
+    values = {field.name: field.values for field in fields}
+    assert values["bbox"] == ("177", "-20", "-178", "-16")
+    assert values["datetime"] == ("2026-01-31T00:00:00", "")
 
 
 # -- forms -------------------------------------------------------------------------------------

@@ -290,6 +290,24 @@ def test_the_same_form_sent_twice_makes_one(owner) -> None:
     assert addresses[0] == addresses[1]
 
 
+def test_a_form_that_was_sent_and_is_changed_is_another_one(owner) -> None:
+    page = owner.visit("createProject")
+    form = {**dict(page.values["hidden"]), "name": "First"}
+    owner.visit("createProject", form=form)
+
+    answer = owner.visit("createProject", form={**form, "name": "Second"})
+
+    assert answer.values["refusal"].type is problem.IDEMPOTENCY_CONFLICT
+    again = owner.visit("createProject", form={**dict(answer.values["hidden"]), "name": "Second"})
+    assert isinstance(again, Redirection)
+
+
+def test_the_order_of_a_list_is_chosen_at_its_columns(owner) -> None:
+    links = hrefs_of(owner.text("listNews", query="limit=5&cursor="))
+
+    assert any("sort=publishedAt" in link and "cursor" not in link for link in links)
+
+
 def test_a_change_sends_what_was_touched(owner, project) -> None:
     answer = owner.act("updateProject", {"description": "Of the coast"}, projectId=project)
     assert isinstance(answer, Redirection)
