@@ -1,6 +1,8 @@
 """The menu and the palette: what each role is led to, and that nothing else is."""
 
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from svc_http.dashboard.page_addresses import EVERY, page_address, page_ids
 from svc_http.dashboard.page_markup import render_page
 from svc_http.dashboard.visit import Visit
 
+ROOT = Path(__file__).parents[3]
 NOW = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 HOME = "/dashboard/w/wsp_a"
 EVERYBODY = {
@@ -101,6 +104,18 @@ def test_the_menu_marks_where_one_is(path, label):
 def test_no_key_opens_two_pages():
     keys = [key for key, _, _ in shell_at(desk_of("owner", is_operator=True))["jumps"]]
     assert len(keys) == len(set(keys)) == 15
+
+
+def test_the_guide_names_every_key():
+    guide = (ROOT / "docs/dashboard.md").read_text("utf-8")
+    script = (ROOT / "svc_http/static/dashboard/keys.js").read_text("utf-8")
+    single = set(re.findall(r'^  \["(.+?)", "', script, re.MULTILINE)) - {"mod+k"}
+    assert len(single) == 14
+    assert single <= set(re.findall(r"`([^`\s]+)`", guide))
+    for start in ("g", "c"):
+        (row,) = re.findall(rf"^\| `{start}` then (.+?) \|", guide, re.MULTILINE)
+        jumps = {key for key, _, _ in shell_at(desk_of("owner"))["jumps"] if key[0] == start}
+        assert {f"{start} {key}" for key in re.findall("`(.)`", row)} == jumps
 
 
 def test_a_name_of_a_workspace_is_text():
