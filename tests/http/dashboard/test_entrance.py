@@ -138,9 +138,9 @@ def test_of_two_uses_at_once_only_the_first_counts(desk: Desk) -> None:
     ("form", "reason"),
     [
         ({"handle": "ann", "password": "short"}, "12"),
-        ({"handle": "ann", "password": "password password"}, "password"),
-        ({"handle": "a", "password": PASSWORD}, "/handle"),
-        ({"handle": "ann"}, "/password"),
+        ({"handle": "ann", "password": "password password"}, "Password : is one that many"),
+        ({"handle": "a", "password": PASSWORD}, "Handle : must "),
+        ({"handle": "ann"}, "Password : choose one"),
     ],
 )
 def test_what_is_refused_leaves_the_link_as_it_was(

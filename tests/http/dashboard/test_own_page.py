@@ -60,7 +60,8 @@ def test_a_password_that_is_refused_changes_nothing(desk: Desk, ann: Browser) ->
     answer = ann.post(PAGE, {"act": "setPassword", "password": "password password"})
 
     assert answer.status_code == 400
-    assert "/password" in words(answer)
+    assert "Password : is one that many people take" in words(answer)
+    assert 'aria-invalid="true"' in answer.text
     assert desk.browser().sign_in("ann").status_code == 303
 
 
