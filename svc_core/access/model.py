@@ -7,6 +7,7 @@ from attrs import frozen
 
 from svc_core.access.creation import NAME_MAX, Role
 from svc_core.access.keys import ApiKey
+from svc_core.operation.members import micros
 from svc_core.operation.ports import Collection, Transaction, attribute_keys
 from svc_core.wire.constraints import MaxLen, MinLen
 
@@ -51,6 +52,16 @@ class Membership:
         return f"{self.workspace_id}:{self.user_id}"
 
 
+@frozen
+class Ending:
+    """The mark of a workspace that is to be deleted, under its id: who asked, and when it goes."""
+
+    id: str
+    user_id: str | None
+    created_at: datetime
+    ends_at: datetime
+
+
 WORKSPACES: Collection[Workspace] = Collection(
     name="workspaces",
     model=Workspace,
@@ -81,6 +92,15 @@ KEYS: Collection[ApiKey] = Collection(
     prefix="key",
     scope="system",
     keys={"digest": lambda key: key.digest_hex, "account": lambda key: key.tenant},
+)
+
+
+ENDINGS: Collection[Ending] = Collection(
+    name="endings",
+    model=Ending,
+    prefix="wsp",
+    order=lambda ending: micros(ending.ends_at),
+    scope="system",
 )
 
 

@@ -18,6 +18,7 @@ from svc_core.access.creation import Addresses, AllowedOrigins, KeyMembers, KeyW
 from svc_core.access.keys import ApiKey, KeyFacts, KeyState
 from svc_core.access.model import (
     EMAIL_MAX,
+    ENDINGS,
     KEYS,
     MEMBERS,
     USERS,
@@ -506,6 +507,14 @@ class PlacedWorkspace:
     plan: str
 
 
+@frozen(kw_only=True)
+class ListedWorkspace(PlacedWorkspace):
+    """A workspace, and when it is erased, where somebody has deleted it."""
+
+    created_at: datetime
+    ends_at: datetime | None
+
+
 @frozen
 class CreatedKey:
     """A key with its secret, which is told here and nowhere else."""
@@ -554,8 +563,11 @@ async def _create_workspace(ctx: Context, request: CreateWorkspace) -> Single[Pl
     return _one_row(reshape(PlacedWorkspace, workspace))
 
 
-async def _list_workspaces(ctx: Context, _: NoFilters) -> Page[Workspace]:
-    return _page(await list_workspaces(ctx))
+async def _list_workspaces(ctx: Context, _: NoFilters) -> Page[ListedWorkspace]:
+    workspaces = await list_workspaces(ctx)
+    endings = await ctx.find_many(ENDINGS, [row.id for row in workspaces])
+    times = {id_: ending.ends_at for id_, ending in endings.items()}
+    return _page([reshape(ListedWorkspace, row, ends_at=times.get(row.id)) for row in workspaces])
 
 
 async def _create_user(ctx: Context, request: CreateUser) -> Single[User]:
@@ -701,7 +713,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "List the workspaces, newest first",
         _list_workspaces,
         method="GET",
-        columns=("id", "name", "plan", "createdAt"),
+        columns=("id", "name", "plan", "createdAt", "endsAt"),
     ),
     _local("users create", "Create a user", _create_user),
     _local(

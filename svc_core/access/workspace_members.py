@@ -17,7 +17,7 @@ from attrs import field, frozen
 from svc_core import wire
 from svc_core.access import creation
 from svc_core.access.creation import Role
-from svc_core.access.model import MEMBERS, USERS, WORKSPACES, Membership
+from svc_core.access.model import ENDINGS, MEMBERS, USERS, WORKSPACES, Membership
 from svc_core.access.one_use_links import LINKS, LinkGrant, issue_link
 from svc_core.access.operations import (
     Name,
@@ -143,11 +143,15 @@ class RemovedMember:
 
 @frozen(kw_only=True)
 class WorkspaceShown(PlacedWorkspace):
-    """A workspace with the numbers of its members and keys."""
+    """A workspace with the numbers of its members and keys.
+
+    `ends_at` is when it is erased, where somebody has deleted it.
+    """
 
     members: int
     keys: int
     created_at: datetime
+    ends_at: datetime | None
 
 
 # -- use cases ---------------------------------------------------------------------------------
@@ -246,13 +250,15 @@ def acting_role(ctx: Context, memberships: dict[str, Membership]) -> Role | None
 
 
 async def show_workspace(ctx: Context, request: OfWorkspace) -> Single[WorkspaceShown]:
-    """A workspace: its name, its plan, and how many people and keys it has."""
+    """A workspace: its name, its plan, how many people and keys it has, and when it ends."""
     home = await find_workspace(ctx, request.workspace)
-    sizes = {
+    ending = await ctx.find(ENDINGS, home.id)
+    members = {
         "members": len(await members_of(ctx, home.id)),
         "keys": len(await list_keys(ctx, home.id)),
+        "ends_at": None if ending is None else ending.ends_at,
     }
-    return Single(wire.to_bytes(reshape(WorkspaceShown, home, **sizes)))
+    return Single(wire.to_bytes(reshape(WorkspaceShown, home, **members)))
 
 
 async def rename_workspace(ctx: Context, request: RenameWorkspace) -> Single[PlacedWorkspace]:

@@ -5,7 +5,7 @@ from typing import Any
 from svc_core.access import audit, lockouts, workspace_members
 from svc_core.access import operations as accounts
 from svc_core.access import person_operations as people
-from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES
+from svc_core.access.model import ENDINGS, KEYS, MEMBERS, USERS, WORKSPACES
 from svc_core.access.one_use_links import LINKS
 from svc_core.access.people import CREDENTIALS
 from svc_core.access.person_sessions import SESSIONS
@@ -15,6 +15,7 @@ from svc_core.agent import thread_commands as conversations
 from svc_core.agent.threads import THREAD_HEADS, THREAD_TURNS, THREADS
 from svc_core.automations import operations as automations
 from svc_core.automations.model import AUTOMATIONS, RUNS, WORK
+from svc_core.catalog.workspace_rows import workspace_operations
 from svc_core.changes import operations as changes
 from svc_core.intel.countries import operations as countries
 from svc_core.intel.countries.model import COUNTRIES
@@ -107,31 +108,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *payments.OPERATIONS,
 )
 
-LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    *accounts.LOCAL_OPERATIONS,
-    *workspace_members.LOCAL_OPERATIONS,
-    *people.LOCAL_OPERATIONS,
-    *audit.LOCAL_OPERATIONS,
-    *lockouts.LOCAL_OPERATIONS,
-    *credits.LOCAL_OPERATIONS,
-    *conversations.LOCAL_OPERATIONS,
-    *sources.LOCAL_OPERATIONS,
-    *offers.LOCAL_OPERATIONS,
-    *settling.LOCAL_OPERATIONS,
-    *matching.LOCAL_OPERATIONS,
-    *signals.LOCAL_OPERATIONS,
-    *reindexing.LOCAL_OPERATIONS,
-    *row_search.LOCAL_OPERATIONS,
-    *publications.LOCAL_OPERATIONS,
-    *reports_local.LOCAL_OPERATIONS,
-    *ledger_local.LOCAL_OPERATIONS,
-    *changes.LOCAL_OPERATIONS,
-    *payments.LOCAL_OPERATIONS,
-)
-"""Operations without a public route: run by the control socket, command line and dashboard."""
-
 COLLECTIONS: tuple[Collection[Any], ...] = (
     WORKSPACES,
+    ENDINGS,
     USERS,
     MEMBERS,
     KEYS,
@@ -180,3 +159,27 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     SIGNING_KEYS,
     *payment_rows.COLLECTIONS,
 )
+
+LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
+    *accounts.LOCAL_OPERATIONS,
+    *workspace_members.LOCAL_OPERATIONS,
+    *people.LOCAL_OPERATIONS,
+    *audit.LOCAL_OPERATIONS,
+    *lockouts.LOCAL_OPERATIONS,
+    *credits.LOCAL_OPERATIONS,
+    *conversations.LOCAL_OPERATIONS,
+    *sources.LOCAL_OPERATIONS,
+    *offers.LOCAL_OPERATIONS,
+    *settling.LOCAL_OPERATIONS,
+    *matching.LOCAL_OPERATIONS,
+    *signals.LOCAL_OPERATIONS,
+    *reindexing.LOCAL_OPERATIONS,
+    *row_search.LOCAL_OPERATIONS,
+    *publications.LOCAL_OPERATIONS,
+    *reports_local.LOCAL_OPERATIONS,
+    *ledger_local.LOCAL_OPERATIONS,
+    *changes.LOCAL_OPERATIONS,
+    *payments.LOCAL_OPERATIONS,
+    *workspace_operations(COLLECTIONS),
+)
+"""Operations without a public route: run by the control socket, command line and dashboard."""

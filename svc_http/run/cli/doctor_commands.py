@@ -19,7 +19,7 @@ from svc_http.run.cli import production_checks as judging
 from svc_http.run.cli import show
 from svc_http.run.cli.database_commands import database_status
 from svc_http.run.cli.exit_codes import REFUSED
-from svc_http.run.cli.operation_calls import is_answering
+from svc_http.run.cli.operation_calls import is_answering, perform_operation
 from svc_http.run.cli.options import COMMON, Common
 from svc_http.run.cli.production_checks import Check, graded_check
 from svc_http.run.control import channel
@@ -102,6 +102,7 @@ def _service(common: Common) -> Iterator[Check]:
         answers = is_answering(channel.parse_socket_address(server))
         detail = f"running at {server}" if answers else f"no server answers at {server}"
         yield Check("server", answers, detail)
+        yield from _endings(common) if answers else ()
         return
     off = missing_providers(settings)
     yield from (Check(name, None, f"off: {why}") for name, why in off.items())
@@ -114,8 +115,15 @@ def _service(common: Common) -> Iterator[Check]:
         yield from _database(settings)
     running = is_answering(channel.socket_path(settings.file))
     yield Check("server", None, "running" if running else "not running")
-    if not running:
-        yield _port(settings)
+    yield from _endings(common) if running else (_port(settings),)
+
+
+def _endings(common: Common) -> Iterator[Check]:
+    """The workspaces that somebody has deleted, with the time when they are erased."""
+    for row in show.value(perform_operation(common, "listWorkspaces")["body"]):
+        if row.get("endsAt"):
+            cure = f"to undo it: svc workspace keep --workspace {row['id']}"
+            yield Check(f"workspace {row['name']}", None, f"is erased on {row['endsAt']}; {cure}")
 
 
 # -- what others do for the service ------------------------------------------------------------

@@ -196,6 +196,8 @@ class Command(NamedTuple):
         limit = next((flag for flag in self.flags if flag.path == ("limit",)), None)
         is_whole = limit is None or ("limit" not in request["query"] and limit.default is None)
         try:
+            if self.is_paged and limit is None:
+                return self._write_pages(common, request, values.get("out"))
             if limit is not None and not is_whole and self.is_paged:
                 answer = _pages(common, self.id, request, limit)
             else:
@@ -233,6 +235,28 @@ class Command(NamedTuple):
             return f"{names.get(path, match[1])}: "
 
         return refusal.saying(_POINTER.sub(flag_name, str(refusal)))
+
+    def _write_pages(self, common: Common, request: dict[str, Any], out: Path | None) -> int:
+        """Write all pages of an answer that is written page by page, as many as there are."""
+        from svc_http.run.cli.files import write_whole  # noqa: PLC0415 - few are asked for
+
+        def pages() -> Iterator[bytes]:
+            link: re.Match[str] | None = None
+            while True:
+                answer = perform_operation(common, self.id, **request)
+                yield show.answer_bytes(answer)
+                link = _NEXT.match(answer["headers"].get("Link", ""))
+                if link is None:
+                    return
+                request["body"].update(parse_qsl(urlsplit(link[1]).query))
+
+        if out is None:
+            sys.stdout.writelines(page.decode() for page in pages())
+            return 0
+        write_whole(out, pages())
+        if common.json:
+            show.as_json({"file": str(out)})
+        return 0
 
     def _print(self, answer: Mapping[str, Any], values: Mapping[str, Any], common: Common) -> int:
         body, out = answer["body"], values.get("out")

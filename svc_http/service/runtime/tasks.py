@@ -12,6 +12,8 @@ import asyncio
 from contextlib import suppress
 from typing import Any
 
+from svc_core.catalog import COLLECTIONS
+from svc_core.catalog.workspace_rows import end_workspaces
 from svc_core.contract import idempotency
 from svc_core.operation.ports import SYSTEM, SharedUnavailable, Transaction
 from svc_http import system
@@ -143,6 +145,7 @@ async def _purge(runtime: Runtime) -> None:
                 await purge_deliveries(runtime.service)
                 await forget_threads(runtime.service)
                 await forget_acts(runtime.service)
+                await end_workspaces(runtime.service, COLLECTIONS)
                 if runtime.checkout is not None:
                     await forget_payments(runtime.checkout.checkout)
         await asyncio.sleep(PURGE_SECONDS)

@@ -194,3 +194,35 @@ def test_lockouts_that_cannot_be_reached_are_told_in_a_line(
     monkeypatch.setattr(doctor, "open_shared", lambda options: in_memory())
     checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
     assert checks["counters"]["ok"] is True
+
+
+def test_all_rows_of_a_workspace_are_written_to_a_file_page_by_page(
+    svc: Svc, workspace: str, cwd: Path
+) -> None:
+    svc("keys", "create", "--name", "ci")
+    home = ("--workspace", workspace)
+    profile = ("profiles", "create", "--name", "Ports", "--topic", "strikes", "--frequency")
+    assert svc(*profile, "manual", *home).code == 0
+    ran = svc("workspace", "export", "--out", "all.ndjson", *home, "--json")
+    assert (ran.code, ran.json) == (0, {"file": "all.ndjson"})
+    text = (cwd / "all.ndjson").read_text()
+    rows = [json.loads(line) for line in text.splitlines()]
+    assert [row["kind"] for row in rows][:3] == ["workspaces", "members", "keys"]
+    assert {"profiles", "subscriptions"} <= {row["kind"] for row in rows}
+    assert "digest" not in text
+    again = [json.loads(line) for line in svc("workspace", "export", *home).out.splitlines()]
+    assert [row for row in again if row["kind"] != "acts"] == [
+        row for row in rows if row["kind"] != "acts"
+    ]  # of the export itself there is an act, too
+    assert svc("workspace", "export", "--out", "b.ndjson", *home).out == ""
+
+
+def test_a_workspace_is_deleted_by_its_name_and_kept_again(svc: Svc, workspace: str) -> None:
+    wrong = svc("workspace", "delete", "acne", "--workspace", workspace)
+    assert (wrong.code, "NAME: is not the name" in wrong.err) == (1, True)
+    assert svc("workspace", "delete", "acme", "--json").json["id"] == workspace
+    (row,) = svc("workspaces", "list", "--json").json
+    assert row["endsAt"] == svc("workspace", "show", "--json").json["endsAt"] is not None
+    assert svc("workspace", "keep").code == 0
+    (row,) = svc("workspaces", "list", "--json").json
+    assert row["endsAt"] is None

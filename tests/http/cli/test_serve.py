@@ -102,6 +102,10 @@ def test_a_second_server_on_the_same_file_or_port_is_refused(
         assert running.get("/livez").status_code == 200
         checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
         assert checks["server"]["detail"] == "running"
+        svc("workspaces", "create", "--name", "acme")
+        assert svc("workspace", "delete", "acme", "--workspace", "acme").code == 0
+        checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
+        assert "svc workspace keep --workspace wsp_" in checks["workspace acme"]["detail"]
 
 
 def _terminate_this_process() -> None:

@@ -42,6 +42,7 @@ from tests.themes import Theme
 FEED = """<rss version="2.0"><channel><title>Piers</title><item><guid>1</guid>
 <title>Crane falls at pier 7</title><link>https://news.example/1</link></item></channel></rss>"""
 EVERY = (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS)
+DELETION = next(operation for operation in EVERY if operation.id == "deleteWorkspace")
 _numbers = count(1)
 
 
@@ -142,6 +143,8 @@ class Desk:
     def line(self, operation, key="a"):
         """A command line that succeeds, as pairs of a flag and its words, and its request."""
         self.world.clock.forward(minutes=1)  # within the quota
+        if operation.id == "keepWorkspace":
+            self.answer(DELETION, body={"name": self._home()}, account=self.world.tenants["a"])
         if operation.local:
             flags = [flag for flag in flags_of(operation) if is_required(flag)]
             workspace_flags = [
@@ -151,7 +154,10 @@ class Desk:
                 or (flag.item.name == "user" and Trait.OPERATOR in flag.item.traits)
             ]
             flags += [flag for flag in id_flags(operation) + workspace_flags if flag not in flags]
-            return [(flag, words(flag, self._value(flag, key))) for flag in flags], None
+            pairs = [(flag, words(flag, self._value(flag, key))) for flag in flags]
+            if operation is DELETION:
+                pairs = [(flag, [self._home()]) for flag, _ in pairs]
+            return pairs, None
         ask = self.world.ask_of(operation, key)
         body = json.loads(ask.body) if ask.body else {}
         if body != (body := sayable(body, operation)):
@@ -193,6 +199,10 @@ class Desk:
             "recordId": lambda: rows["clm"][-1] if rows["clm"] else rows["sbj"][-1],
         }
         return makers[name]() if name in makers else self.world.id_for(flag.item.id_of, key)
+
+    def _home(self):
+        """The name of the workspace."""
+        return self.run("workspace", "show", "--workspace", self.world.tenants["a"]).json["name"]
 
     def _thread(self, tenant):
         """A conversation of the owner of a workspace."""

@@ -211,7 +211,8 @@ def test_everybody_sees_their_workspace_and_managers_rename_it() -> None:
         await offices.key(owner)
         shown = await offices.act(member, "showWorkspace")
         facts = {"id": owner.workspace_id, "name": "acme", "plan": "elite"}
-        assert shown == {**facts, "members": 2, "keys": 1, "createdAt": shown["createdAt"]}
+        times = {"createdAt": shown["createdAt"], "endsAt": None}
+        assert shown == {**facts, "members": 2, "keys": 1, **times}
         assert await offices.outcome(member, "renameWorkspace", name="x") == "NOT_FOUND"
         assert await offices.outcome(owner, "renameWorkspace", name="a\nb") == "VALIDATION_FAILED"
         for _ in range(2):
