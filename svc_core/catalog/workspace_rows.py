@@ -248,7 +248,12 @@ def workspace_operations(collections: Collections) -> tuple[Operation[Any, Any],
 
     common: Any = partial(local, binding="workspace", roles=OWNERS)
     return (
-        common("workspace", "Say what goes with a workspace", foresee_workspace_deletion),
+        common(
+            "workspace",
+            "Say what goes with a workspace",
+            foresee_workspace_deletion,
+            method="GET",
+        ),
         common(
             "workspace delete",
             "Delete a workspace with all that it has, in seven days",
