@@ -224,20 +224,7 @@ def workspace_operations(collections: Collections) -> tuple[Operation[Any, Any],
     ) -> Single[Mapping[str, int]]:
         """What goes with the workspace; more than 10,000 of anything are not counted."""
 
-        async def count(own: Context) -> dict[str, int]:
-            documents = own.tx.documents
-            counts = {
-                name: await documents.count(by_name[name], limit=COUNTED_MAX) for name in COUNTED
-            }
-            return {**counts, "ledgerRecords": (await own.tx.ledger.end()).size}
-
-        async def count_keys(own: Context) -> int:
-            where = {"account": (ctx.actor.tenant,)}
-            return await own.tx.documents.count(KEYS, where=where, limit=COUNTED_MAX)
-
-        counts = await ctx.work.read(ctx.actor.tenant, count)
-        keys = await ctx.work.read(SYSTEM, count_keys)
-        return Single(wire.to_bytes({**counts, "keys": keys}))
+        return await _count(ctx, [by_name[name] for name in COUNTED])
 
     async def export_workspace(ctx: WorkContext, request: ExportWorkspace) -> Page[ExportRow]:
         """All rows of the workspace, page by page: itself, its members and keys, its collections,
@@ -280,6 +267,21 @@ def workspace_operations(collections: Collections) -> tuple[Operation[Any, Any],
             guarded=True,
         ),
     )
+
+
+async def _count(ctx: WorkContext, parts: Collections) -> Single[Mapping[str, int]]:
+    async def count(own: Context) -> dict[str, int]:
+        rows = own.tx.documents
+        counts = {part.name: await rows.count(part, limit=COUNTED_MAX) for part in parts}
+        return {**counts, "ledgerRecords": (await own.tx.ledger.end()).size}
+
+    async def count_keys(own: Context) -> int:
+        where = {"account": (ctx.actor.tenant,)}
+        return await own.tx.documents.count(KEYS, where=where, limit=COUNTED_MAX)
+
+    counts = await ctx.work.read(ctx.actor.tenant, count)
+    keys = await ctx.work.read(SYSTEM, count_keys)
+    return Single(wire.to_bytes({**counts, "keys": keys}))
 
 
 # -- exporting ---------------------------------------------------------------------------------
