@@ -399,6 +399,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "users link",
         "Print an address that lets a person in once, without a password",
         link_user,
+        guarded=True,
         confidential=Confidential(),
     ),
     _local(
