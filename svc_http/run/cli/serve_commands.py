@@ -16,6 +16,7 @@ from cyclopts import Parameter
 
 from svc_core.operation.ports import BASE_V1, BASE_V2
 from svc_http import mcp, settings
+from svc_http.dashboard import security
 from svc_http.exchange.http_exchange import DASHBOARD
 from svc_http.outside.facilitators import ethereum, x402
 from svc_http.run.cli.exit_codes import REFUSED, UsageError, tell
@@ -138,7 +139,8 @@ def _program() -> str:
 
 def _places(server: StartedServer) -> Iterator[str]:
     origin = server.settings.origin
-    yield f"Dashboard   {origin}{DASHBOARD}"
+    why_not = "" if security.cookie_name(server.settings) else "   (off: it needs https)"
+    yield f"Dashboard   {origin}{DASHBOARD}{why_not}"
     yield f"API         {origin}{BASE_V1}   (v2: {origin}{BASE_V2})"
     yield f"Docs        {origin}/docs   (OpenAPI: /openapi.json, for SDK tools: /openapi.flat.json)"
     yield f"MCP         {origin}{mcp.PATH}   (over stdio: svc mcp)"

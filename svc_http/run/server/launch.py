@@ -23,6 +23,7 @@ from svc_core.access.people import is_unclaimed
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM
 from svc_core.payments.networks import BURN_ADDRESS
+from svc_http.dashboard import security
 from svc_http.dashboard.page_markup import compile_pages
 from svc_http.outside.facilitators import ethereum
 from svc_http.run.demo.seed import SeededDemo, seed_demo
@@ -194,7 +195,7 @@ async def _serve(
         async with controlled(service, number) as admin:
             is_empty = not await acting.read(SYSTEM, accounts.list_workspaces)
             sign_in = None if demo is None else demo.sign_in
-            if is_empty and number in {None, 1}:
+            if is_empty and number in {None, 1} and security.cookie_name(runtime.settings):
                 sign_in = await acting.system(_first_link)
             server = StartedServer(runtime.settings, admin, is_empty, demo, sign_in)
             with ExitStack() as stack:

@@ -262,6 +262,14 @@ def test_the_first_line_lets_the_first_person_in(capsys: pytest.CaptureFixture[s
     assert "Sign in" not in capsys.readouterr().out
 
 
+def test_where_no_session_can_be_kept_the_dashboard_is_said_to_be_off(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    settings = evolve(_started().settings, base_url="http://desk.example.org")
+    _announce(evolve(_started(is_empty=True), settings=settings), as_json=False)
+    assert "/dashboard   (off: it needs https)" in capsys.readouterr().out
+
+
 def test_the_demo_is_signed_in_to_by_its_first_line(capsys: pytest.CaptureFixture[str]) -> None:
     demo = _demo()
     _announce(_started(demo=demo, sign_in=demo.sign_in), as_json=False)

@@ -187,6 +187,8 @@ def test_five_failures_lock_a_password_and_nothing_else(desk: Desk) -> None:
     assert answer.status_code == 429
     assert int(answer.headers["retry-after"]) == 900
     assert "svc users link" in words(answer)
+    assert "It opens again in 15 minutes" in words(answer)
+    assert "passkey" in words(answer)
     assert browser.sign_in("ben").status_code == 303
     assert desk.browser("192.0.2.7").sign_in("ann").status_code == 303
     token = desk.link("reset", user_id=credential_of(desk, "ann").id)
