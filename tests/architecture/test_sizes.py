@@ -59,7 +59,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.outside": 1841,
     "svc_http.pages": 521,
     "svc_http.run": 32,
-    "svc_http.run.cli": 2542,
+    "svc_http.run.cli": 2543,
     "svc_http.run.control": 381,
     "svc_http.run.demo": 220,
     "svc_http.run.server": 778,
