@@ -35,9 +35,9 @@ def test_a_page_streams_what_changes_from_now_on(desk: Desk) -> None:
     answer = stream(browser, home)
 
     assert answer.status == 200
-    assert answer.headers["content-type"] == "text/event-stream"
-    assert answer.headers["cache-control"] == "no-store"
-    assert "access-control-allow-origin" not in answer.headers
+    assert answer.headers[b"content-type"] == b"text/event-stream"
+    assert answer.headers[b"cache-control"] == b"no-store"
+    assert b"access-control-allow-origin" not in answer.headers
     assert b"event: change" not in answer.body
 
 
@@ -50,7 +50,7 @@ def test_a_stream_leaves_the_new_cookie_of_another_role_to_the_next_page(desk: D
     answer = stream(browser, home)
 
     assert answer.status == 200
-    assert "set-cookie" not in answer.headers
+    assert b"set-cookie" not in answer.headers
     before = browser.cookie
     assert browser.get(f"/dashboard/w/{home}/reports").status_code == 200
     assert browser.cookie != before
