@@ -128,7 +128,8 @@ async def _read(spot: Spot) -> PageAnswer:
     except Problem as refusal:
         if refusal.type.status != 400 or not fields:
             raise
-        return _page("list", spot, fields, refusal=refusal, rows=())
+        page = _page("list", spot, fields, refusal=refusal, rows=())
+        return page if query else attrs.evolve(page, status=200)
     form = spot.visit.word("_as")
     if form in EXPORTS and reply.media_type == JSON.media_type:
         media_type, write = EXPORTS[form]

@@ -130,6 +130,8 @@ def with_faults(fields: Sequence[Field], refusal: Problem) -> tuple[tuple[Field,
         place, _, reason = part.partition(": ")
         name = _name_at(place, names) if reason else ""
         if name:
+            inner = place.removeprefix("/").replace("/", ".")[len(name) + 1 :]
+            reason = f"{inner}: {reason}" if inner else reason
             errors[name] = f"{errors[name]}; {reason}" if name in errors else reason
         else:
             rest.append(part)

@@ -111,13 +111,16 @@ class Sheet:
 class House:
     """The demo's service in this process, and a key with every scope."""
 
-    def __init__(self, *, sells: bool = True, has_rows: bool = True) -> None:
+    def __init__(
+        self, *, sells: bool = True, has_rows: bool = True, is_limited: bool = True
+    ) -> None:
         self._runner = asyncio.Runner()
         settings = Settings(
             base_url=ORIGIN,
             db=":memory:",
             embeddings="none",
             log_level="error",
+            rate_limits=is_limited,
             plans="key-guide",  # it leaves room for the walk, which is made within one minute
             secret="0123456789abcdef" * 4,
             speech="none",

@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 
 from svc_core import catalog
+from svc_core.access.roles import may_run
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
 from svc_core.operation.inputs import inputs_of
@@ -179,6 +180,22 @@ class Office:
         """The address of the page of an operation in a workspace, `a` unless it is named."""
         is_office = is_for_operators(operation)
         return page_address(operation, None if is_office else home or self.home, ids)
+
+    def may(self, operation: Operation[Any, Any], role: str) -> bool:
+        """Whether the person with this role in workspace `a` may run an operation."""
+        return may_run(operation, role, is_operator=False)
+
+    def renew_rows(self, group: str) -> None:
+        """Have new rows for the forms that follow, because one has ended some of this group."""
+        self.world.sow("a")
+        if group == "keys":
+            self.key_ids["a"] = self.world.add_key(f"one of a {self.world.ids.random(4).hex()}")
+        self.private["owner"] = self._private_rows("owner")
+
+    def guest(self) -> SignedUp:
+        """Somebody new in workspace `a`."""
+        handle = f"guest-{self.world.ids.random(4).hex()}"
+        return self._sign_up(handle, {self.home: "member"})
 
     # -- forms -------------------------------------------------------------------------------------
 

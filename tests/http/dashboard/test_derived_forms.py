@@ -318,7 +318,7 @@ def test_faults_stand_at_their_fields_and_the_rest_on_top() -> None:
     operation = BY_ID["createAutomation"]
     detail = (
         "/schedule/timezone: must be a zone; or UTC; /name: is required; /name: is odd; /new: x; "
-        "and 3 more"
+        "/projectId/0: is no id; and 3 more"
     )
     refusal = Problem(problem.VALIDATION_FAILED, detail)
 
@@ -326,6 +326,7 @@ def test_faults_stand_at_their_fields_and_the_rest_on_top() -> None:
 
     errors = {field.name: field.error for field in fields if field.error}
     assert errors["name"] == "is required; is odd"
+    assert errors["projectId"] == "0: is no id"
     assert errors["schedule.timezone"].startswith("must be a zone")
     assert rest[-2:] == ["/new: x", "and 3 more"]
 
