@@ -34,11 +34,11 @@ class Element:
         assert element is not None, f"no <{tag}> with {fields}"
         return element
 
-    def has(self, name: str, value: str) -> bool:
+    def has(self, name: str, text: str) -> bool:
         """Whether a field has this value, or the class is among its classes."""
         if name == "class_":
-            return value in self.fields.get("class", "").split()
-        return self.fields.get(name) == value
+            return text in self.fields.get("class", "").split()
+        return self.fields.get(name) == text
 
     @property
     def text(self) -> str:
@@ -106,13 +106,13 @@ class Document(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert len({name for name, _ in attrs}) == len(attrs), (tag, attrs)
-        element = Element(tag, {name: value or "" for name, value in attrs})
+        element = Element(tag, {name: text or "" for name, text in attrs})
         self._open[-1].parts.append(element)
         if tag not in VOID:
             self._open.append(element)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._open[-1].parts.append(Element(tag, {name: value or "" for name, value in attrs}))
+        self._open[-1].parts.append(Element(tag, {name: text or "" for name, text in attrs}))
 
     def handle_endtag(self, tag: str) -> None:
         assert self._open.pop().tag == tag, tag

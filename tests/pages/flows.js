@@ -48,6 +48,14 @@ class Person {
     throw new Error(`there is no ${words} on ${this.page.url()}`);
   }
 
+  /** The first row of the page whose words are so. */
+  async row(pattern) {
+    for (const row of await this.page.$$("main tbody tr")) {
+      if (pattern.test(await row.evaluate((node) => node.innerText.trim()))) return row;
+    }
+    throw new Error(`there is no row of ${pattern} on ${this.page.url()}`);
+  }
+
   words(within = "body") { return this.page.$eval(within, (node) => node.innerText); }
 
   async expect(sentence, condition) {
@@ -151,11 +159,10 @@ const FLOWS = {
     await choosePassword(bo, "bo");
     await bo.expect("a member sees no keys", !(await bo.words("nav")).includes("API keys"));
     await bo.go(below("/keys"));
-    await bo.sees("Not found", "main");
+    await bo.sees("Resource not found", "main");
     await bo.go(below("/news"));
     await rosa.go(below("/members"));
-    const row = (await rosa.page.$$("main tr")).at(-1);
-    await rosa.expect("the new member stands in the list", row.evaluate((node) => /^bo/i.test(node.textContent.trim())));
+    const row = await rosa.row(/^bo\b/i);
     await (await row.$("select")).select("admin");
     await Promise.all([rosa.page.waitForNavigation({ waitUntil: "load" }), row.$eval("button", (node) => node.click())]);
     await bo.page.reload({ waitUntil: "load" });
@@ -163,7 +170,7 @@ const FLOWS = {
     await bo.sees("API keys", "nav");
     await bo.go(below("/keys"));
     await bo.isAt(`/dashboard/w/${demo.home}/keys`);
-    await bo.expect("an admin sees keys", !(await bo.words("main")).includes("Not found"));
+    await bo.expect("an admin sees keys", !(await bo.words("main")).includes("not found"));
   },
 
   async "a session is ended from another browser"(flow) {
@@ -210,9 +217,7 @@ const FLOWS = {
     await rosa.page.goBack();
     await rosa.expect("nor in the history", !(await rosa.page.content()).includes(secret));
     await rosa.go(below("/keys"));
-    const href = await rosa.page.evaluate(() => [...document.querySelectorAll("main tr")]
-      .find((row) => row.textContent.includes("Laptop")).querySelector("a").href);
-    await rosa.go(href);
+    await rosa.go(await (await rosa.row(/^Laptop/)).$eval("a", (node) => node.href));
     await rosa.press("Revoke");
     await rosa.sees("Laptop", "main");
     await rosa.press("Revoke");
@@ -244,6 +249,20 @@ const FLOWS = {
     await page.keyboard.press("ArrowUp");
     await Promise.all([page.waitForNavigation({ waitUntil: "load" }), page.keyboard.press("Enter")]);
     await rosa.expect("a row is opened", page.url() !== below("/entities") && title);
+  },
+
+  async "hostile texts stay texts"(flow) {
+    const rosa = await Person.at(flow, demo.origin, demo.tokens.rosa);
+    await rosa.go(below("/projects/new"));
+    const addresses = await rosa.page.evaluate(async (texts) => {
+      const post = (name) => fetch(location.href, { method: "POST", body: new URLSearchParams({ name, description: name }) });
+      return (await Promise.all(texts.map(post))).filter(({ redirected }) => redirected).map(({ url }) => url);
+    }, demo.texts);
+    await rosa.expect("they are stored", addresses.length > demo.texts.length / 2);
+    for (const address of [below("/projects?limit=100"), below("/changes"), ...addresses.slice(0, 12)]) {
+      await rosa.go(address);
+      await rosa.expect("nothing became an element", rosa.page.$$eval("svc-broken, [data-broken]", (nodes) => nodes.length === 0));
+    }
   },
 
   async "without a script: sign in, make a key and a profile, walk a list, search"(flow) {

@@ -4,8 +4,8 @@
 
 prints a line of JSON and serves until SIGTERM: `empty` are services where nobody can sign in yet,
 each with its `origin` and its first `link`; `demo` has the demo's rows, the `tokens` of sessions
-(`idle` was not seen for a day, `stale` was signed in an hour ago), and the `paths` of pages that
-differ in shape.
+(`idle` was not seen for a day, `stale` was signed in an hour ago), the `paths` of pages that differ
+in shape, and hostile `texts`.
 """
 
 import asyncio
@@ -29,6 +29,7 @@ from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
 from tests.golden.house import Shelf
+from tests.pages.hostile_texts import TEXTS
 from tests.people import PASSWORD, age_session, open_session, sign_up
 
 LISTS = """
@@ -83,9 +84,9 @@ async def fill(served: Served) -> dict[str, Any]:
     await served.service.runtime.start()
     shelf: Any = Shelf()
     demo = await seed_demo(served.service.runtime.service, shelf, shelf)
-    told: dict[str, Any] = await served.system(lambda ctx: make_people(ctx, demo))
+    people: dict[str, Any] = await served.system(lambda ctx: make_people(ctx, demo))
     paths = paths_of(demo.workspace_id)
-    return {"origin": served.origin, "password": PASSWORD, "paths": paths, **told}
+    return {"origin": served.origin, "password": PASSWORD, "paths": paths, "texts": TEXTS, **people}
 
 
 async def make_people(ctx: Context, demo: SeededDemo) -> dict[str, Any]:
@@ -113,12 +114,12 @@ def paths_of(home: str) -> list[str]:
 async def main() -> None:
     began = system.now()
     demo, *empty = served = [Served() for _ in range(3)]
-    told = await fill(demo)
+    contents = await fill(demo)
     links = [(each.origin, await each.system(setup_link)) for each in empty]
     pages = [
         {"origin": origin, "link": f"{origin}/dashboard/setup#{token}"} for origin, token in links
     ]
-    line = {"demo": told, "empty": pages, "seconds": (system.now() - began).total_seconds()}
+    line = {"demo": contents, "empty": pages, "seconds": (system.now() - began).total_seconds()}
     serving = [asyncio.create_task(each.serve()) for each in served]
     sys.stdout.write(json.dumps(line) + "\n\n")
     sys.stdout.flush()

@@ -12,7 +12,7 @@ import { faults, finish, launch, tab, visitor } from "./browser.js";
 const [executablePath, file, pictures] = process.argv.slice(2);
 const { demo } = JSON.parse(readFileSync(file, "utf8"));
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const WIDTHS = [390, 1280], THEMES = ["light", "dark"], SCRIPT_KB = 30, PAGE_KB = 40, REQUESTS_MAX = 10, LATER_MAX = 2;
+const WIDTHS = [390, 1280], THEMES = ["light", "dark"], SCRIPT_KB = 30, PAGE_KB = 40, REQUESTS_MAX = 11, LATER_MAX = 2;
 const ROWS = ["reports", "incidents", "entities", "markets", "ledger/subjects", "profiles", "keys"];
 
 const browser = await launch(executablePath);

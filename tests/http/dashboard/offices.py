@@ -52,8 +52,8 @@ class Office:
         self.people: dict[str, SignedUp] = {}
         for role in ROLES:
             home = self.abroad if role == "stranger" else self.home
-            held = {"operator": "member", "stranger": "owner"}.get(role, role)
-            self.people[role] = self._sign_up(role, {home: held}, is_operator=role == "operator")
+            duty = {"operator": "member", "stranger": "owner"}.get(role, role)
+            self.people[role] = self._sign_up(role, {home: duty}, is_operator=role == "operator")
         self.key_ids = {key: self.world.add_key(f"one of {key}", key) for key in ("a", "b")}
         self.private = {role: self._private_rows(role) for role in ROLES[:-1]}
         self.private["stranger"] = {"threadId": self._thread("stranger", self.abroad)}
@@ -118,8 +118,8 @@ class Office:
         async def go() -> Any:
             transport = httpx2.ASGITransport(self.world.app, client=("127.0.0.1", 5000))
             async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as client:
-                sent = {"cookie": cookie, **fields} if cookie else fields
-                return await client.request(method, path, headers=sent, content=body)
+                all_fields = {"cookie": cookie, **fields} if cookie else fields
+                return await client.request(method, path, headers=all_fields, content=body)
 
         return self.world.run(go())
 
@@ -209,7 +209,7 @@ class Office:
                 field.values if field.kind in {"choices", "box", "interval"} else (field.value,)
             )
             is_blank = field.kind == "check" and not field.values
-            pairs += [] if is_blank else [(field.name, value) for value in values]
+            pairs += [] if is_blank else [(field.name, text) for text in texts]
         return pairs
 
 

@@ -83,12 +83,12 @@ def pairs_of(office: Office, operation: Any, guest: SignedUp) -> list[tuple[str,
     return [(name, text) for name, text in office.example_pairs(operation, body) if text]
 
 
-def _filled(value: Any, values: dict[str, str]) -> Any:
-    if isinstance(value, dict):
-        return {name: _filled(member, values) for name, member in value.items()}
-    if isinstance(value, list):
-        return [_filled(item, values) for item in value]
-    return value.format(**values) if isinstance(value, str) else value
+def _filled(body: Any, values: dict[str, str]) -> Any:
+    if isinstance(body, dict):
+        return {name: _filled(member, values) for name, member in body.items()}
+    if isinstance(body, list):
+        return [_filled(item, values) for item in body]
+    return body.format(**values) if isinstance(body, str) else body
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def test_a_form_posts_its_example_and_lands(office, operation) -> None:
     ]
     assert {name for name, _ in pairs} <= form.names
     entered = dict(pairs)
-    left = [pair for pair in form.pairs if pair[0] not in entered]
-    answer = office.post(role, path, [*left, *pairs])
+    rest = [pair for pair in form.pairs if pair[0] not in entered]
+    answer = office.post(role, path, [*rest, *pairs])
     if operation.verb in ENDS:
         office.renew_rows(operation.group)
     if operation.id in REFUSED:

@@ -66,7 +66,7 @@ def test_a_text_stays_a_text(office, text) -> None:
         assert answer.status_code == 400, tail
         controls = [*page.main.every("input"), *page.main.every("textarea")]
         values = [each.fields.get("value") or each.raw_text for each in controls]
-        assert any(start_of(text) in start_of(value) for value in values), f"{tail} forgets it"
+        assert any(start_of(text) in start_of(each) for each in values), f"{tail} forgets it"
     for tail in LISTS:
         check(office.get("owner", f"{below}/{tail}"))
     check(office.get("owner", f"{below}/search/all?{urlencode({'q': text[:40]})}"))

@@ -102,9 +102,9 @@ def values(field: Field, ids: list[str]) -> st.SearchStrategy[str]:
     few = {"min_size": 1, "max_size": 2, "unique": True}
     match field.kind:
         case "choice":
-            return st.sampled_from([value for value, _ in field.options])
+            return st.sampled_from([word for word, _ in field.options])
         case "choices":
-            options = st.sampled_from([value for value, _ in field.options])
+            options = st.sampled_from([word for word, _ in field.options])
             return st.lists(options, **few).map(",".join)  # type: ignore[arg-type]
         case "check":
             return st.sampled_from(["true", "false"])
@@ -143,15 +143,15 @@ def words_of(row: Element) -> str:
 
 @pytest.mark.parametrize("operation", LISTS, ids=lambda operation: operation.id)
 @examples(20)
-@given(data=st.data())
-def test_the_rows_of_a_page_are_those_of_the_api(reader, operation, data) -> None:
+@given(draws=st.data())
+def test_the_rows_of_a_page_are_those_of_the_api(reader, operation, draws) -> None:
     fields = [field for field in fields_of(operation) if field.name not in {"format", "include"}]
-    chosen = data.draw(
+    chosen = draws.draw(
         st.lists(st.sampled_from(fields), max_size=3, unique_by=NAME) if fields else st.just([])
     )
     needed = [field for field in fields if field.required]
     ids = [*reader.ids.values()]
-    query = {field.name: data.draw(values(field, ids), field.name) for field in [*needed, *chosen]}
+    query = {field.name: draws.draw(values(field, ids), field.name) for field in [*needed, *chosen]}
     answer = reader.rows(operation, query)
     visit = reader.get(f"{reader.path(operation)}?{urlencode(query)}")
     page = page_of(visit)
