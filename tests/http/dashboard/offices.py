@@ -205,9 +205,7 @@ class Office:
         """What a browser sends of a form that was filled in with the members of a body."""
         pairs = []
         for field in with_row(fields_of(operation), body):
-            texts = (
-                field.values if field.kind in {"choices", "box", "interval"} else (field.value,)
-            )
+            texts = field.values if field.kind in {"choices", "box", "interval"} else (field.value,)
             is_blank = field.kind == "check" and not field.values
             pairs += [] if is_blank else [(field.name, text) for text in texts]
         return pairs
