@@ -17,7 +17,6 @@ from attrs import field, frozen
 
 from svc_core import data
 from svc_core.access.audit import AuditCaller, record_act
-from svc_core.access.creation import Role
 from svc_core.access.model import USERS, Membership, User
 from svc_core.access.people import CREDENTIALS, Credential, memberships_of, role_version
 from svc_core.operation.context import Context, scan_values
@@ -106,11 +105,6 @@ class SignedIn:
     def is_operator(self) -> bool:
         """Whether the person is an operator of the installation."""
         return self.credential.is_operator
-
-    def role_in(self, workspace_id: str) -> Role | None:
-        """Their role in a workspace; None where they are no member."""
-        roles = {member.workspace_id: member.role for member in self.memberships}
-        return roles.get(workspace_id)
 
     def is_fresh(self, now: datetime) -> bool:
         """Whether the person has signed in recently enough for what is dangerous."""

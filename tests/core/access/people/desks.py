@@ -120,6 +120,12 @@ class Desk(Offices):
         return json.loads(reply.body)["data"]
 
 
+def role_in(person: SignedIn, workspace_id: str | None) -> str | None:
+    """The role of a person in a workspace; None where they are no member."""
+    roles = {member.workspace_id: member.role for member in person.memberships}
+    return roles.get(workspace_id or "")
+
+
 async def code_of(work: Any) -> str:
     """`done`, or the code of the refusal."""
     try:

@@ -188,12 +188,11 @@ def test_a_version_changes_with_roles_and_with_nothing_else() -> None:
     assert role_version(other, both[::-1]) == role_version(ann, both)
 
 
-def test_who_is_signed_in_has_roles_and_a_fresh_session_for_a_while() -> None:
+def test_who_is_signed_in_has_a_fresh_session_for_a_while() -> None:
     user = User("usr_1", "Ann", None, "free", T0)
     ann = Credential(id="usr_1", handle="ann", created_at=T0, is_operator=True)
     person = SignedIn(make(), user, ann, (member("wsp_a", "admin"),))
     assert person.is_operator
-    assert (person.role_in("wsp_a"), person.role_in("wsp_b")) == ("admin", None)
     assert [person.is_fresh(T0 + FRESH + tick) for tick in (-TICK, TICK - TICK)] == [True, False]
     assert [person.is_unseen(T0 + TOUCH + tick) for tick in (-TICK, TICK - TICK)] == [False, True]
 

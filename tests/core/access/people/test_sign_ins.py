@@ -31,7 +31,7 @@ from svc_core.access.sign_ins import LinkAnswer
 from svc_core.base import drive
 from svc_core.operation.ports import Collection, Lockouts
 from svc_http.stores.postgres import PostgresStorage
-from tests.core.access.people.desks import CAFE, HOME, Desk, code_of, refusal_of
+from tests.core.access.people.desks import CAFE, HOME, Desk, code_of, refusal_of, role_in
 from tests.postgres import PostgresServer
 
 Scene = Callable[[Desk], Awaitable[None]]
@@ -57,7 +57,7 @@ def test_the_first_person_is_operator_and_owner_of_the_first_workspace() -> None
         [home] = await rows_of(desk, WORKSPACES)
         assert (person.user.name, person.credential.handle) == ("Ann Lee", "ann")
         assert person.is_operator
-        assert person.role_in(home.id) == "owner"
+        assert role_in(person, home.id) == "owner"
         assert (home.name, home.plan) == ("default", "elite")
 
     play(scene)
@@ -136,7 +136,7 @@ def test_an_invitation_makes_a_person_with_its_role() -> None:
         owner = await desk.owner("acme")
         await desk.founder()
         person = await desk.person(await desk.guest(owner.workspace_id or "", "admin", "bob"))
-        assert person.role_in(owner.workspace_id or "") == "admin"
+        assert role_in(person, owner.workspace_id or "") == "admin"
         assert len(person.memberships) == 1
         assert not person.is_operator
         assert person.user.name == "bob"
@@ -159,7 +159,7 @@ def test_who_is_signed_in_joins_and_keeps_a_role_that_is_there() -> None:
                 desk.work, token, answer, HOME, replacing=first.session.id
             )
             person = await desk.person(session)
-            assert person.role_in(home or "") == role
+            assert role_in(person, home or "") == role
         assert await desk.resume(first.token) is None
         assert len(await rows_of(desk, CREDENTIALS)) == 1
 
@@ -199,7 +199,7 @@ def test_a_reset_link_lets_in_a_user_who_had_no_handle() -> None:
         token = await desk.link("reset", user_id=owner.user_id, is_operator=True)
         person = await desk.person(await desk.follow(token, "bob"))
         assert (person.user.id, person.credential.handle) == (owner.user_id, "bob")
-        assert person.role_in(owner.workspace_id or "") == "owner"
+        assert role_in(person, owner.workspace_id or "") == "owner"
         assert person.is_operator
 
     play(scene)
@@ -406,7 +406,7 @@ def test_after_a_change_of_role_the_token_is_exchanged_once_for_all_tabs() -> No
         assert await desk.system(exchange) is None
         await desk.system(lambda ctx: accounts.add_member(ctx, home, user, "admin"))
         person = await desk.person(session)
-        assert (person.state, person.role_in(home)) == ("outdated", "admin")
+        assert (person.state, role_in(person, home)) == ("outdated", "admin")
         renewed = await desk.system(exchange)
         assert await desk.system(exchange) is None
         desk.clock.advance(59)
