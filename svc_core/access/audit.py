@@ -19,7 +19,7 @@ from svc_core.access.operations import OfWorkspace, find_workspace
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract.result import Page
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import JSON, MANAGERS, NDJSON, Operation, local
+from svc_core.operation.declaration import JSON, MANAGERS, NDJSON, Operation, declare
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Collection, Position, Scope
 from svc_core.wire.constraints import Doc, Ge, Le, MaxLen
@@ -107,8 +107,10 @@ class ListAudit(OfWorkspace):
 
 
 async def list_audit(ctx: Context, request: ListAudit) -> Page[AuditedAct]:
-    """Acts in a workspace, newest first; for the operator who names none those that the system
-    keeps: on the installation, and on the keys and members of every workspace.
+    """What people did on the dashboard and the operator at a terminal, with what people were
+    refused. Rows name the members that were sent, never their values, and are kept for as long as
+    the setting `audit_days` says. Without a workspace the operator sees what was done to the
+    installation, and to keys and members of every workspace.
 
     Raises:
         Problem: NOT_FOUND, or INVALID_CURSOR.
@@ -140,19 +142,14 @@ async def remove_acts(ctx: Context, collection: Collection[AuditedAct], ids: Seq
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    local(
+    declare(
         "audit list",
+        "GET",
         "List who did what, newest first",
         list_audit,
+        local=True,
         binding="system",
         roles=MANAGERS,
-        method="GET",
-        description=(
-            "What people did on the dashboard and the operator at a terminal, with what people "
-            "were refused. Rows name the members that were sent, never their values, and are kept "
-            "for as long as the setting `audit_days` says. Without a workspace the operator sees "
-            "what was done to the installation, and to keys and members of every workspace."
-        ),
         media=(JSON, NDJSON),
         columns=("at", "who", "operation", "outcome", "targetId", "address"),
     ),

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
+from svc_core import data
 from svc_core.access.scopes import SCOPES
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
@@ -17,21 +18,9 @@ from svc_core.operation.caller import Actor
 from svc_core.operation.declaration import OPERATOR, Operation
 from svc_core.operation.ports import SYSTEM
 
-_PATTERNS: Mapping[str, tuple[str, ...]] = {
-    "member": (
-        "*:read",
-        "reports:audio",
-        "intel:*",
-        "agent:svc",
-        "projects:write",
-        "automations:write",
-    ),
-    "admin": ("*",),
-    "owner": ("*",),
-}
 SCOPES_OF_ROLES: Final[Mapping[str, frozenset[str]]] = {
-    role: frozenset(scope for scope in SCOPES if any(fnmatchcase(scope, row) for row in patterns))
-    for role, patterns in _PATTERNS.items()
+    role: frozenset(scope for form in row.split() for scope in SCOPES if fnmatchcase(scope, form))
+    for role, row in data.table_rows("roles.tsv")
 }
 """The scopes that each role has."""
 

@@ -34,7 +34,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page, Single
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import EVERYBODY, MANAGERS, Confidential, Operation, local
+from svc_core.operation.declaration import EVERYBODY, MANAGERS, Confidential, Operation, declare
 from svc_core.wire.constraints import Arg, MaxLen
 
 MEMBERS_MAX = 1_000
@@ -158,7 +158,7 @@ class WorkspaceShown(PlacedWorkspace):
 
 
 async def list_members(ctx: Context, request: OfWorkspace) -> Page[WorkspaceMember]:
-    """The people of a workspace: owners, then admins, then members, each by name."""
+    """Owners come first, then admins, then members, each by name."""
     home = await find_workspace(ctx, request.workspace)
     memberships = await members_of(ctx, home.id)
     rows = [await _row(ctx, membership) for membership in memberships.values()]
@@ -167,7 +167,8 @@ async def list_members(ctx: Context, request: OfWorkspace) -> Page[WorkspaceMemb
 
 
 async def invite_member(ctx: Context, request: InviteMember) -> Single[Invitation]:
-    """Make a link by which one person joins, within a week: a new one, or one who can sign in.
+    """The link works once, within a week, for somebody new or who can sign in already. Pass it on;
+    it cannot be shown again.
 
     Raises:
         Problem: NOT_FOUND; FORBIDDEN, as `check_change`; VALIDATION_FAILED for the handle; or
@@ -190,7 +191,7 @@ async def invite_member(ctx: Context, request: InviteMember) -> Single[Invitatio
 
 
 async def set_member_role(ctx: Context, request: SetMemberRole) -> Single[WorkspaceMember]:
-    """Give a member another role; it counts from their next request on.
+    """It counts from their next request on. The last owner stays one.
 
     Raises:
         Problem: NOT_FOUND, FORBIDDEN or RESOURCE_CONFLICT, as `check_change`.
@@ -210,9 +211,8 @@ async def _row(ctx: Context, membership: Membership) -> WorkspaceMember:
 
 
 async def remove_member(ctx: Context, request: OfMember) -> Single[RemovedMember]:
-    """Remove a member, who sees nothing of the workspace from their next request on.
-
-    Their keys are named, as these go on until somebody revokes them.
+    """They see nothing of it from their next request on. Keys in their name are listed; they go on
+    until somebody revokes them. The last owner stays.
 
     Raises:
         Problem: NOT_FOUND, FORBIDDEN or RESOURCE_CONFLICT, as `check_change`.
@@ -250,7 +250,7 @@ def acting_role(ctx: Context, memberships: dict[str, Membership]) -> Role | None
 
 
 async def show_workspace(ctx: Context, request: OfWorkspace) -> Single[WorkspaceShown]:
-    """A workspace: its name, its plan, how many people and keys it has, and when it ends."""
+    """Keys are counted in whatever state they are; `endsAt` is when it goes, where it is deleted."""
     home = await find_workspace(ctx, request.workspace)
     ending = await ctx.find(ENDINGS, home.id)
     members = {
@@ -262,7 +262,7 @@ async def show_workspace(ctx: Context, request: OfWorkspace) -> Single[Workspace
 
 
 async def rename_workspace(ctx: Context, request: RenameWorkspace) -> Single[PlacedWorkspace]:
-    """Give a workspace another name; its id stays, and so does all that it has.
+    """Its id stays, and with it every key and address.
 
     Raises:
         Problem: VALIDATION_FAILED, or NOT_FOUND.
@@ -278,8 +278,9 @@ async def rename_workspace(ctx: Context, request: RenameWorkspace) -> Single[Pla
 # -- declarations ------------------------------------------------------------------------------
 
 
-def _local(*arguments: Any, **members: Any) -> Operation[Any, Any]:
-    return local(*arguments, **{"binding": "system", "roles": MANAGERS, **members})
+def _local(command: str, summary: str, run: Any, **members: Any) -> Operation[Any, Any]:
+    shared = {"local": True, "binding": "system", "roles": MANAGERS}
+    return declare(command, "POST", summary, run, **{**shared, **members})
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
@@ -294,7 +295,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "members invite",
         "Make a link by which one person joins a workspace",
         invite_member,
-        description="It works once, within a week. Pass it on; it cannot be shown again.",
         confidential=Confidential(),
         guarded=True,
     ),
@@ -302,17 +302,12 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "members set-role",
         "Give a member another role",
         set_member_role,
-        description="It counts from their next request on. The last owner stays one.",
         guarded=True,
     ),
     _local(
         "members remove",
         "Remove a member from a workspace",
         remove_member,
-        description=(
-            "They see nothing of it from their next request on. Keys in their name are listed; "
-            "they go on until somebody revokes them. The last owner stays."
-        ),
         guarded=True,
     ),
     _local(
@@ -326,6 +321,5 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "workspace rename",
         "Give a workspace another name",
         rename_workspace,
-        description="Its id stays, and with it every key and address.",
     ),
 )

@@ -226,3 +226,26 @@ def test_a_workspace_is_deleted_by_its_name_and_kept_again(svc: Svc, workspace: 
     assert svc("workspace", "keep").code == 0
     (row,) = svc("workspaces", "list", "--json").json
     assert row["endsAt"] is None
+
+
+def test_what_is_done_at_a_terminal_is_listed_and_what_is_refused_there_is_not(svc: Any) -> None:
+    made = svc("keys", "create", "--name", "ci", "--json").json
+    assert svc("keys", "create", "--name", "ci").code == 1
+    assert svc("keys", "revoke", made["id"]).code == 0
+    assert svc("keys", "list").code == 0
+    home = svc("workspace", "show", "--json").json["id"]
+
+    page = svc("audit", "list", "--workspace", home, "--json").json
+
+    members = ("operation", "who", "outcome", "targetId", "workspaceId", "userId", "sessionId")
+    assert [tuple(row[name] for name in members) for row in page] == [
+        ("revokeKey", "operator", "done", made["id"], home, None, None),
+        ("createKey", "operator", "done", made["id"], home, None, None),
+    ]
+    assert page[1]["members"] == ["name"]
+    assert made["key"] not in str(page)
+    lines = svc("audit", "list", "--format", "ndjson", "--operation", "revokeKey").out
+    assert [json.loads(line)["operation"] for line in lines.splitlines()] == ["revokeKey"]
+    human = svc("audit", "list").out
+    assert "revokeKey" in human
+    assert "operator" in human
