@@ -250,7 +250,7 @@ def acting_role(ctx: Context, memberships: dict[str, Membership]) -> Role | None
 
 
 async def show_workspace(ctx: Context, request: OfWorkspace) -> Single[WorkspaceShown]:
-    """Keys are counted in whatever state they are; `endsAt` is when it goes, where it is deleted."""
+    """Keys are counted in whatever state they are; `endsAt` is when it is deleted, if at all."""
     home = await find_workspace(ctx, request.workspace)
     ending = await ctx.find(ENDINGS, home.id)
     members = {
