@@ -16,7 +16,7 @@ ROOMS_OF_ROOMS = {"svc_core.intel", "svc_http.run"}
 
 CODE_LINES: dict[str, int] = {
     "svc_core": 40,
-    "svc_core.access": 2524,
+    "svc_core.access": 2501,
     "svc_core.agent": 3058,
     "svc_core.automations": 431,
     "svc_core.base": 691,
