@@ -104,6 +104,7 @@ def test_acts_are_told_in_words_with_what_came_of_them(desk: Desk, home: str, an
     id_ = credential_of(desk, "ann").id
     ben.post(page(home, f"members/{id_}/set-role"), {"role": "member"})
     ann.post(page(home, "members/invite"), {"role": "admin", "handle": "dee"})
+    desk.browser().sign_in("ben")
 
     text = words(ann.get(page(home, "audit")))
 
