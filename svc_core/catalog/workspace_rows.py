@@ -9,7 +9,7 @@ Rule 3: an export has no secret, nothing that is derived from other rows, and of
         person (projects, automations) only what is the caller's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Annotated, Any, Final
@@ -138,11 +138,12 @@ async def keep_workspace(ctx: WorkContext, _: OfWholeWorkspace) -> Single[Worksp
     return Single(await ctx.work.write(SYSTEM, keep))
 
 
-async def end_workspaces(work: Units, collections: Collections) -> None:
+async def end_workspaces(
+    work: Units, collections: Collections, on_failure: Callable[[BaseException], None]
+) -> None:
     """Erase the workspaces whose seven days are over; what has to wait is left for the next call.
 
-    Raises:
-        Problem: a workspace cannot be erased now.
+    `on_failure` gets what keeps one from being erased; it does not keep others.
     """
     now = work.now()
 
@@ -150,8 +151,11 @@ async def end_workspaces(work: Units, collections: Collections) -> None:
         return [ENDINGS.decode(row.raw) async for row in ctx.every(ENDINGS, end=micros(now))]
 
     for ending in await work.read(SYSTEM, due):
-        if await _end(work, ending.id, collections) and now > ending.ends_at + LINGER:
-            await work.write(SYSTEM, partial(_forget, id_=ending.id))
+        try:
+            if await _end(work, ending.id, collections) and now > ending.ends_at + LINGER:
+                await work.write(SYSTEM, partial(_forget, id_=ending.id))
+        except Exception as failure:  # what is broken of one must not stop the others
+            on_failure(failure)
 
 
 async def _forget(ctx: Context, *, id_: str) -> None:

@@ -145,7 +145,8 @@ async def _purge(runtime: Runtime) -> None:
                 await purge_deliveries(runtime.service)
                 await forget_threads(runtime.service)
                 await forget_acts(runtime.service)
-                await end_workspaces(runtime.service, COLLECTIONS)
+                on_failure = runtime.on_failure("erasure")
+                await end_workspaces(runtime.service, COLLECTIONS, on_failure)
                 if runtime.checkout is not None:
                     await forget_payments(runtime.checkout.checkout)
         await asyncio.sleep(PURGE_SECONDS)

@@ -51,7 +51,7 @@ LEFT_OUT = {
 """What an export lacks, by the reason."""
 
 
-class KilledError(Exception):
+class KilledError(BaseException):
     """The process ends here."""
 
 
@@ -72,6 +72,18 @@ class MortalUnits(Units):
         self.mortal.units -= 1
         if self.mortal.units < 0:
             raise KilledError
+        return await super().write(tenant, usecase)
+
+
+@frozen
+class BrokenUnits(Units):
+    """Units of work of which those of one tenant fail."""
+
+    tenant: str = ""
+
+    async def write(self, tenant: str, usecase: Any) -> Any:
+        if tenant == self.tenant:
+            raise OSError("broken")
         return await super().write(tenant, usecase)
 
 
@@ -154,8 +166,16 @@ class Street:
             self.act(id_, **arguments)
         return failure.value.type.code
 
-    def end(self, units: Units | None = None) -> None:
-        drive.run(end_workspaces(units or self.house.hands, catalog.COLLECTIONS))
+    def end(self, units: Units | None = None) -> list[BaseException]:
+        failures: list[BaseException] = []
+        hands = units or self.house.hands
+        drive.run(end_workspaces(hands, catalog.COLLECTIONS, failures.append))
+        return failures
+
+    def hands(self, kind: type[Units], **members: Any) -> Units:
+        """The units of work of the house as another kind."""
+        names = ("storage", "ids", "now", "keyring", "host")
+        return kind(**{name: getattr(self.house.hands, name) for name in names}, **members)
 
     def rows(self, home: str) -> dict[str, list[Any]]:
         """All that a workspace has, by the name of where it is."""
@@ -303,11 +323,9 @@ def test_whoever_comes_next_ends_what_a_killed_process_began(street: Street) -> 
     other, deaths = street.rows(street.other), 0
     street.act("deleteWorkspace", name="acme")
     street.house.clock.advance((NOTICE + LINGER + timedelta(seconds=1)).total_seconds())
-    hands: Units = street.house.hands
-    members = {name: getattr(hands, name) for name in ("storage", "ids", "now", "keyring", "host")}
     while street.house.stored(ENDINGS):
         try:
-            street.end(MortalUnits(**members, mortal=Mortal(deaths % 5)))
+            street.end(street.hands(MortalUnits, mortal=Mortal(deaths % 5)))
         except KilledError:
             deaths += 1
         street.drain(street.own)
@@ -316,18 +334,28 @@ def test_whoever_comes_next_ends_what_a_killed_process_began(street: Street) -> 
     assert street.rows(street.other) == other
 
 
+def test_what_cannot_be_erased_does_not_keep_others(street: Street) -> None:
+    for home, name in ((street.own, "acme"), (street.other, "other")):
+        street.act("deleteWorkspace", home, name=name)
+    street.house.clock.advance(NOTICE.total_seconds())
+    (failure,) = street.end(street.hands(BrokenUnits, tenant=street.own))
+    assert str(failure) == "broken"
+    assert left(street.rows(street.other)) == {"media_doubts"}
+    assert {"profiles", "lines"} <= left(street.rows(street.own))
+    assert street.end() == []
+    assert left(street.rows(street.own)) == {"media_doubts"}
+
+
 def test_one_unit_erases_few_rows(street: Street) -> None:
     for number in range(2 * workspace_rows.ROWS_MAX):
         street.house.profile(street.own, name=f"profile {number}")
     street.act("deleteWorkspace", name="acme")
     street.house.clock.advance(NOTICE.total_seconds())
-    hands: Units = street.house.hands
-    members = {name: getattr(hands, name) for name in ("storage", "ids", "now", "keyring", "host")}
     sizes = [street.rows(street.own)]
     while left(sizes[-1]) != {"media_doubts"}:
         # The first unit finds that the workspace is closed, the second one erases.
         with suppress(KilledError):
-            street.end(MortalUnits(**members, mortal=Mortal(2)))
+            street.end(street.hands(MortalUnits, mortal=Mortal(2)))
         sizes.append(street.rows(street.own))
     for before, after in pairwise(sizes):
         counts = {name: len(before[name]) - len(after[name]) for name in before}
