@@ -138,7 +138,10 @@ async def slow_form(_flood: Flood, stream: Stream) -> None:
 
 
 KINDS = {"passwords": guess, "slow forms": slow_form}
+A_SECOND = 100
+"""Attempts a second: four times as many as two threads that hash can judge."""
 floods.KINDS |= KINDS
+floods.A_SECOND = A_SECOND
 
 
 # -- putting them together ---------------------------------------------------------------------
