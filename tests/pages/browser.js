@@ -24,6 +24,8 @@ export async function visitor(browser, origin, token = "") {
 /** A tab whose faults are noted under a name. */
 export async function tab(context, origin, name, { script = true, width = 1280 } = {}) {
   const page = await context.newPage();
+  // Each tab behaves as the one in front: a browser lets no other one copy.
+  await (await page.createCDPSession()).send("Emulation.setFocusEmulationEnabled", { enabled: true });
   const fault = (text) => faults.push(`${name}: ${page.url().replace(origin, "")}: ${text}`);
   page.on("console", (message) => {
     // A browser says so of every page that is refused, which is what that page is there for.
