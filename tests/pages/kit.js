@@ -56,8 +56,11 @@ await reaches(page, "create");
 await page.waitForSelector("[data-act=theme]:not([hidden])");
 await page.keyboard.press("?");
 await expect(page, "? shows every key", () => document.querySelectorAll("#keys[open] dt").length === 17);
-await page.click("#keys input");
+await page.focus("#keys input");
+await page.keyboard.press("Space"); // a pointer would meet the transition from the page before
+await expect(page, "single keys can be switched off", () => localStorage.getItem("keys") === "off");
 await page.keyboard.press("Escape");
+await expect(page, "Escape closes", () => !document.querySelector("#keys[open]"));
 await page.evaluate(() => { delete document.documentElement.dataset.theme; });
 await page.keyboard.press("t");
 await page.keyboard.press("?");
