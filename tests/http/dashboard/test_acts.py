@@ -19,13 +19,13 @@ def test_signing_in_and_what_is_done_then_are_rows_of_the_workspace(desk: Desk) 
     assert sorted(outcomes) == [
         ("setPassword", "VALIDATION_FAILED"),
         ("setPassword", "done"),
-        ("signIn", "done"),
+        ("useInviteLink", "done"),
     ]
     assert {(act.who, act.user_id, act.address) for act in acts} == {
         ("ann", credential_of(desk, "ann").id, "127.0.0.1")
     }
     assert len({act.session_id for act in acts}) == 1
-    assert all(act.request_id for act in acts if act.operation != "signIn")
+    assert all(act.request_id for act in acts if act.operation == "setPassword")
     assert PASSWORD not in str(rows(desk, SYSTEM_ACTS))
     page = words(browser.get(f"/dashboard/w/{home}/audit"))
     assert "ann" in page
