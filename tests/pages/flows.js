@@ -206,8 +206,11 @@ const FLOWS = {
     await rosa.expect("the secret is a key", /^svc_[0-9a-f]{64}$/.test(secret));
     await rosa.page.bringToFront();
     await rosa.page.waitForSelector("[data-act=theme]:not([hidden])");
-    await rosa.page.click(".secret [data-copy]");
-    await rosa.page.waitForSelector(".toast");
+    // While a page takes the place of another one, a browser lets no click through.
+    for (let attempt = 0; attempt < 5 && !(await rosa.page.$(".toast")); attempt += 1) {
+      await rosa.page.click(".secret [data-copy]");
+      await rosa.page.waitForSelector(".toast", { timeout: 1_000 }).catch(() => {});
+    }
     await rosa.expect("it is copied", rosa.page.evaluate(() => navigator.clipboard.readText()).then((text) => text === secret));
     const answer = (key) => fetch(`${demo.origin}/api/v1/reports`, { headers: { authorization: `Bearer ${key}` } });
     await rosa.expect("the key works", answer(secret).then(({ status }) => status === 200));
