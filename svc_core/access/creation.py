@@ -14,11 +14,11 @@ from attrs import evolve, frozen
 from svc_core.access.address import normalise_address
 from svc_core.access.keys import ApiKey, NewKey, state
 from svc_core.access.plans import Plan
-from svc_core.access.scopes import unknown
+from svc_core.access.scopes import SCOPES, unknown
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.wire import InputFault
-from svc_core.wire.constraints import Arg, Doc, MaxLen, Pattern
+from svc_core.wire.constraints import Arg, Choices, Doc, MaxLen, Pattern
 
 Role = Literal["owner", "admin", "member"]
 
@@ -49,7 +49,7 @@ class KeyMembers:
 
     name: str
     """Display name; unique in its workspace."""
-    scopes: tuple[str, ...] = ()
+    scopes: Annotated[tuple[str, ...], Choices(SCOPES)] = ()
     """A scope; repeatable. Default: every scope."""
     addresses: Addresses = ()
     allowed_origins: AllowedOrigins = ()
@@ -126,7 +126,7 @@ def _check(wish: KeyWish, plan: Plan, siblings: Iterable[ApiKey], now: datetime)
     if any(key.name == wish.name for key in siblings):
         raise Problem(
             problem.RESOURCE_CONFLICT,
-            "Another key has this name.",
+            "/name: another key has this name",
             resolution="Choose another name.",
         )
 

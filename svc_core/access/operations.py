@@ -749,7 +749,10 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "List the keys, newest first, without their secrets",
         _list_keys,
         method="GET",
-        columns=("id", "name", "status", "plan", "prefix", "expiresAt", "workspaceId"),
+        columns=(
+            *("id", "name", "status", "scopes", "prefix"),
+            *("lastUsedAt", "expiresAt", "plan", "workspaceId"),
+        ),
     ),
     _for_managers(
         "keys show", "Show a key without its secret", _on_key(show_key), id_="getKey", method="GET"

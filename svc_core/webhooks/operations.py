@@ -338,7 +338,10 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "GET /webhooks/{webhookId}/deliveries",
         "List deliveries",
         list_deliveries,
-        columns=("eventId", "eventType", "subject", "status", "updatedAt"),
+        columns=(
+            *("eventId", "eventType", "subject", "status"),
+            *("attempts.responseStatus", "attempts.error", "updatedAt"),
+        ),
     ),
     WEBHOOK_ROWS.operation(
         "webhooks redeliver",

@@ -146,6 +146,13 @@ class Arg:
 
 
 @frozen
+class Choices:
+    """The texts that a member may have, each with its words, where more than its type says it."""
+
+    words: Mapping[str, str] = field(hash=False, repr=False)
+
+
+@frozen
 class WriteOnly:
     """A secret text: a request may set it, no answer shows it.
 

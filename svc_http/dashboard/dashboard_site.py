@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
 from svc_http.dashboard.assets import asset_resource
 from svc_http.dashboard.derived import page_routes
 from svc_http.dashboard.desk import Desk, Office
@@ -36,9 +38,15 @@ def _beside(*, is_development: bool) -> Iterator[PageRoute]:
     yield PageRoute(_HOME, _first_page)
     yield PageRoute(f"{PREFIX}/operate", _first_page)
     yield PageRoute(f"{_HOME}/palette", palette)
+    for place in (PREFIX, _HOME):
+        yield PageRoute(f"{place}/{{+page}}", _no_page)
     yield from own_routes()
     if is_development:
         yield PageRoute(f"{PREFIX}/kit", kit_page)
+
+
+async def _no_page(_desk: Desk, _visit: Visit) -> Redirection:
+    raise Problem(problem.NOT_FOUND, "The dashboard has no such page.")
 
 
 async def _first_page(desk: Desk, _visit: Visit) -> Redirection:

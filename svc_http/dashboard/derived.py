@@ -11,7 +11,7 @@ Rule 2: an act leads to the page of what it changed, so that a reload does not r
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from functools import partial
 from typing import Any, Final, cast
 from urllib.parse import parse_qsl
@@ -21,6 +21,7 @@ import attrs
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import JSON, Confidential, Operation
+from svc_core.operation.inputs import inputs_of
 from svc_core.operation.reply import Reply
 from svc_core.operation.stream import Stream, Watch
 from svc_core.wire import camel
@@ -47,7 +48,7 @@ from svc_http.dashboard.page_addresses import (
 )
 from svc_http.dashboard.row_exports import EXPORTS, ROWS_MAX
 from svc_http.dashboard.spots import PageAct, Spot
-from svc_http.dashboard.value_shapes import Row, title_of
+from svc_http.dashboard.value_shapes import Row, names_within, title_of
 from svc_http.dashboard.visit import (
     Download,
     HtmlPage,
@@ -62,6 +63,8 @@ from svc_http.dashboard.visit import (
 STREAM_BYTES: Final = 256 * 1024
 """Of an answer that comes in parts: the longest that the agent gives is a tenth of that."""
 STREAM_SECONDS: Final = 60.0
+GONE: Final = frozenset({"delete", "remove"})
+"""Verbs after which there is no row to show."""
 _PAGING: Final = frozenset({"pageCount", "count", "page"})
 
 
@@ -110,6 +113,7 @@ def _page(template: str, spot: Spot, fields: Sequence[Field], **values: Any) -> 
         "hidden": (),
         "meta": {},
         "next": "",
+        "names": {},
     }
     status = 200 if refusal is None else refusal.type.status
     return HtmlPage(template, {**usual, **values}, status)
@@ -188,7 +192,16 @@ async def _shown(spot: Spot, fields: Sequence[Field], reply: Reply, **values: An
             meta = {name: each for name, each in body["meta"].items() if name not in _PAGING}
             return _page("list", spot, fields, rows=data, meta=meta, next=following, **values)
         around = await _neighbours(spot)
-        return _page("detail", spot, fields, row=data, around=around, next=following, **values)
+        return _page(
+            "detail",
+            spot,
+            fields,
+            row=data,
+            around=around,
+            next=following,
+            names=names_within(data),
+            **values,
+        )
     if reply.stream is None and not media_type.startswith("text/"):
         return Download(reply.media_type or media_type, reply.body)
     text = reply.body if reply.stream is None else await stream_bytes(reply.stream)
@@ -238,18 +251,15 @@ async def stream_bytes(stream: Stream) -> bytes:
 
 
 async def _form(spot: Spot) -> PageAnswer:
-    operation, show, row, hidden = spot.operation, spot.sibling("show"), {}, {}
+    operation, hidden = spot.operation, {}
     fields = with_values(
         spot.fields, {each.name: each.values for each in spot.fields} | dict(spot.visit.query)
     )
-    if show is not None and spot.ids:
-        current = Spot(show, spot.desk, spot.visit)
-        reply = await _run(current, request_of(show, (), {}, spot.ids))
-        row = json.loads(reply.body)["data"]
-        if operation.method in {"PATCH", "PUT"}:
-            fields = with_row(fields, row)
-            hidden[FORMER] = json.dumps({each.name: each.values for each in fields})
-            hidden[MATCH] = dict(reply.headers).get("ETag", "") if operation.takes_if_match else ""
+    row, tag = await _row(spot)
+    if row and operation.method in {"PATCH", "PUT"}:
+        fields = with_row(fields, row)
+        hidden[FORMER] = json.dumps({each.name: each.values for each in fields})
+        hidden[MATCH] = tag if operation.takes_if_match else ""
     foreseen: Row = {}
     if operation.foresees:
         foresight = Spot(BY_ID[operation.foresees], spot.desk, spot.visit)
@@ -258,6 +268,20 @@ async def _form(spot: Spot) -> PageAnswer:
     hidden[KEY] = spot.new_key()
     fields = tuple(_with_secret(spot, each) for each in fields)
     return _form_page(spot, fields, hidden, what=title_of(row, ""), foreseen=foreseen)
+
+
+async def _row(spot: Spot) -> tuple[Row, str]:
+    """The row that a form is about, as its page or its list shows it, with its tag; or none."""
+    *outer, last = page_ids(spot.operation) or ("",)
+    show = spot.sibling("show") or spot.sibling("list", tuple(outer))
+    if show is None or not last:
+        return {}, ""
+    ids = {name: spot.ids[name] for name in page_ids(show)}
+    reply = await _run(Spot(show, spot.desk, spot.visit), request_of(show, (), {}, ids))
+    data = json.loads(reply.body)["data"]
+    rows = [data] if page_ids(show) == page_ids(spot.operation) else data
+    matches = (row for row in rows if show.verb == "show" or row.get("id") == spot.ids[last])
+    return next(matches, {}), dict(reply.headers).get("ETag", "")
 
 
 def _with_secret(spot: Spot, each: Field) -> Field:
@@ -272,7 +296,7 @@ def _form_page(
     spot: Spot, fields: Sequence[Field], hidden: Mapping[str, str], **values: Any
 ) -> HtmlPage:
     try:
-        texts = {each.name: each.values for each in fields}
+        texts = {each.name: ("...",) if each.secret else each.values for each in fields}
         texts |= {name: (text,) for name, text in hidden.items()}
         request = request_of(spot.operation, spot.fields, texts, spot.ids)
     except Problem:
@@ -291,13 +315,17 @@ async def _act(spot: Spot, form: Values) -> PageAnswer:
     except Problem as refusal:
         if refusal.type is problem.IDEMPOTENCY_CONFLICT:
             hidden[KEY] = spot.new_key()
-        return _form_page(spot, fields, hidden, refusal=refusal, what="", foreseen={})
+        what = ""
+        with suppress(Problem):  # of what is not there, or not for the person
+            what = title_of((await _row(spot))[0])
+        return _form_page(spot, fields, hidden, refusal=refusal, what=what, foreseen={})
     body = json.loads(reply.body) if reply.media_type == JSON.media_type else {}
     data = body.get("data")
     if spot.operation.confidential == Confidential():
         (model, *_) = (model for _, model in spot.operation.results if model)
         names = [camel(field.name) for field in attrs.fields(model) if not field.repr]
-        page = _page("secret", spot, fields, row=data, names=names)
+        sample = _sample((data or {}).get("scopes", ()))
+        page = _page("secret", spot, fields, row=data, secrets=names, sample=sample)
         return attrs.evolve(page, is_secret=True)
     address = _next_address(spot, data) if body or reply.status == 204 else ""
     if address:
@@ -305,14 +333,29 @@ async def _act(spot: Spot, form: Values) -> PageAnswer:
     return await _shown(spot, fields, reply, request=request)
 
 
+def _sample(scopes: Sequence[str]) -> str:
+    """The path of a request that a key with these scopes may make at once."""
+    paths = (
+        each.address
+        for each in EVERY
+        if each.method == "GET" and not (each.local or each.scopes.isdisjoint(scopes))
+        if not any(item.required for item in inputs_of(each.request))
+    )
+    return next(paths, "")
+
+
 def _next_address(spot: Spot, data: Any) -> str:
     """The page of what was changed, else the list that it was in; empty to show the answer."""
     operation, done = spot.operation, spot.operation.id
-    show = None if operation.verb in {"delete", "remove"} else spot.sibling("show")
+    show = None if operation.verb in GONE else spot.sibling("show")
     if show is not None and spot.ids:
         return spot.address(show, spot.ids, _done=done)
     show = show_of(operation)
-    id_ = row_id_for(show, data) if show and isinstance(data, dict) else None
+    members = data if isinstance(data, dict) else {}
+    id_ = row_id_for(show, members) if show else None
     if show is not None and id_ is not None and spot.desk.may(show):
         return spot.address(show, {page_ids(show)[-1]: id_}, _done=done)
-    return f"{spot.home}?_done={done}" if spot.ids or data is None else ""
+    row = spot.row_address("id", members.get("id")) if operation.verb not in GONE else ""
+    if not (row or spot.ids or data is None):
+        return ""
+    return f"{row or spot.home}?_done={done}"

@@ -19,6 +19,7 @@ from svc_core.operation.declaration import Operation, Trait
 from svc_core.operation.inputs import Input, flag_name, inputs_of
 from svc_core.wire import shapes
 from svc_core.wire.constraints import (
+    Choices,
     Example,
     Ge,
     Label,
@@ -44,7 +45,9 @@ _KINDS: Final[Mapping[Any, str]] = {
     Interval: "interval",
     str: "text",
 }
-_LISTS: Final = {"pick": "picks", "choice": "choices", "text": "lines", "number": "lines"}
+_LISTS: Final = {"pick": "picks", "choice": "choices"} | dict.fromkeys(
+    ("text", "longtext", "number"), "lines"
+)
 _JOINTS: Final = {"box": ",", "interval": "/"}
 _TEXTS: Final = (str, datetime, date)
 _WORDS: Final[Mapping[Any, str]] = {True: "Yes", False: "No"}
@@ -123,7 +126,10 @@ def _field(item: Input, within: tuple[str, ...], *, is_needed: bool) -> Field:
     marks = (*inner_notes, *notes)
     kind = _kind(item, base, marks, is_list=is_list)
     name = ".".join((*within, item.name))
-    words = get_args(base) if shapes.is_literal(base) else (True, False) if base is bool else ()
+    chosen = _first(marks, Choices)
+    captions: Mapping[Any, str] = chosen.words if chosen else _WORDS
+    words = chosen.words if chosen else get_args(base) if shapes.is_literal(base) else ()
+    words = (True, False) if base is bool else tuple(words)
     example = _first(marks, Example)
     label = _first(marks, Label)
     texts = () if example is None else value_texts(kind, example.value)
@@ -137,7 +143,7 @@ def _field(item: Input, within: tuple[str, ...], *, is_needed: bool) -> Field:
         type="date" if base is date else "datetime-local" if base is datetime else "text",
         required=is_needed,
         options=tuple(
-            (as_text(word), _WORDS.get(word) or word_caption(as_text(word))) for word in words
+            (as_text(word), captions.get(word) or word_caption(as_text(word))) for word in words
         ),
         bounds=dict(_bounds(kind, base, marks)),
         example=(", " if item.place == "query" else "\n").join(texts) if kind != "json" else "",
@@ -173,7 +179,7 @@ def _kind(item: Input, base: Any, marks: tuple[Any, ...], *, is_list: bool) -> s
     length = max((mark.max_length for mark in marks if isinstance(mark, MaxLen)), default=0)
     if item.id_of is not None:
         kind = "pick"
-    elif shapes.is_literal(base):
+    elif shapes.is_literal(base) or any(isinstance(mark, Choices) for mark in marks):
         kind = "choice"
     elif base is bool:
         # Of an unchecked box nothing is sent, which must mean no.

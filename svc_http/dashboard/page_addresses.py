@@ -175,15 +175,16 @@ def steps_of(
     """What can be done with a row of a group: the operations that take its id, with their ids.
 
     `ids` are those that lead to the row, by the names of inputs. An operation that takes several
-    rows, or can do without any, has this one in its form.
+    rows, or can do without any, has this one in its form. Those of another group take the kinds of
+    rows that have their page in this one: a prefix that several groups share leads nowhere.
     """
-    own_id = str(row.get("id"))
-    is_ambiguous = row_pages().get(own_id.partition("_")[0], own_id) is None
-    foreign = {} if is_ambiguous else {"id": own_id}
+    kind = str(row.get("id") or ["", *ids.values()][-1]).partition("_")[0]
+    page = row_pages().get(kind)
     for operation in _takers(group):
         names, item = page_ids(operation), _id_inputs(operation)[-1]
-        own = row if operation.group == group else foreign
-        id_ = ids.get(item.name) or (row_id_for(operation, own) if item.id_of else None)
+        if operation.group != group and not (page and page.group == group and names):
+            continue
+        id_ = ids.get(item.name) or (row_id_for(operation, row) if item.id_of else None)
         is_reached = set(ids) <= set(names) and set(names[:-1]) <= set(ids)
         if id_ is not None and (is_reached or not names):
             yield operation, {**(ids if names else {}), item.name: id_}

@@ -20,6 +20,7 @@ from svc_http.dashboard.value_shapes import (
     short_text,
     shown_columns,
     title_of,
+    tone_of,
     value_shape,
 )
 
@@ -69,6 +70,7 @@ def _environment() -> "Environment":
         moment=moment_of,
         short=short_text,
         name=title_of,
+        tone=tone_of,
         at=member_at,
         columns=shown_columns,
         headings=headings_of,

@@ -26,7 +26,7 @@ from svc_http.dashboard.page_addresses import (
     steps_of,
     tail_of,
 )
-from svc_http.dashboard.value_shapes import Row
+from svc_http.dashboard.value_shapes import Row, member_at
 from svc_http.dashboard.visit import Visit
 
 DANGERS: Final = frozenset({"delete", "revoke", "regenerate", "erase", "remove", "rotate-secret"})
@@ -39,6 +39,21 @@ _PAIRS: Final = {
 }
 UNDO: Final[Mapping[str, str]] = _PAIRS | {second: first for first, second in _PAIRS.items()}
 """Verbs with those that undo them."""
+_OF_HOME: Final = frozenset({"workspaceId", "plan"})
+_RULED_OUT: Final = (
+    ("archive", "status", "archived"),
+    ("restore", "status", "active"),
+    ("pin", "pinned", True),
+    ("unpin", "pinned", False),
+    ("publish", "visibility", "public"),
+    ("unpublish", "visibility", "private"),
+    ("enable", "status", "enabled"),
+    ("enable", "health.status", "ok"),
+    ("disable", "health.status", "disabled"),
+    ("revoke", "status", "inactive"),
+    ("dismiss", "status", "dismissed"),
+)
+"""Verbs that a row in this state does not offer: the path of a member, and its value."""
 
 
 @frozen
@@ -52,6 +67,11 @@ class PageAct:
     def label(self) -> str:
         """What stands on it."""
         return caption_of("edit" if self.operation.verb == "update" else self.operation.verb)
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it is asked for, and nothing undoes it."""
+        return self.is_danger and self.operation.verb not in UNDO
 
     @property
     def is_safe(self) -> bool:
@@ -87,6 +107,12 @@ class Spot:
         """The fields of the operation that are for this person."""
         fields, home = fields_of(self.operation), self.desk.person.home
         return tuple(each for each in fields if home is None or not each.is_for_operators)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a list: in a workspace none says which, nor what the plan of all is."""
+        home, columns = self.desk.person.home, self.operation.columns
+        return tuple(each for each in columns if home is None or each not in _OF_HOME)
 
     def new_key(self) -> str:
         """A fresh idempotency key, of a form or of the buttons of a page."""
@@ -138,10 +164,10 @@ class Spot:
             return self.row_address("id", row.get("id"))
         return self.address(show, {**self.ids, page_ids(show)[-1]: id_}, _from=self.origin)
 
-    def sibling(self, verb: str) -> Operation[Any, Any] | None:
-        """The operation with another verb of the same group, for the same ids."""
+    def sibling(self, verb: str, ids: tuple[str, ...] | None = None) -> Operation[Any, Any] | None:
+        """The operation with another verb of the same group, for the same ids unless said."""
         rows = (each for each in EVERY if (each.group, each.verb) == (self.operation.group, verb))
-        own = page_ids(self.operation)
+        own = page_ids(self.operation) if ids is None else ids
         matches = (each for each in rows if page_ids(each) == own and self.desk.may(each))
         return next(matches, None)
 
@@ -164,13 +190,18 @@ class Spot:
             if is_own and self.desk.may(each):
                 yield PageAct(each, self.address(each))
 
-    def steps(self, row: Row) -> Iterator[PageAct]:
-        """What can be done with a row, and what there is of it."""
+    def steps(self, row: Row, *, is_listed: bool = False) -> Iterator[PageAct]:
+        """What can be done with the row of the page, or with one of its list, in its state.
+
+        Of a listed row there is only what takes an id that the page itself does not have.
+        """
         steps = tuple(steps_of(self.operation.group, self.ids, row))
         verbs = {operation.verb for operation, _ in steps}
         passed_over = {self.operation.verb, "show", "replace" if "update" in verbs else ""}
+        passed_over |= {verb for verb, path, word in _RULED_OUT if member_at(row, path) == word}
         for operation, ids in steps:
-            if operation.verb not in passed_over and self.desk.may(operation):
+            is_about = not is_listed or not self.ids.items() >= ids.items()
+            if operation.verb not in passed_over and is_about and self.desk.may(operation):
                 yield PageAct(operation, self.address(operation, ids))
 
     @property

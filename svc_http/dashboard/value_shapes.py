@@ -26,6 +26,11 @@ _WORDED: Final = re.compile(
 )
 """Members with a word of a short list."""
 _NAMES: Final = ("title", "name", "question", "label", "headline", "cveId", "handle", "id")
+_TONES: Final[Mapping[str, frozenset[str]]] = {
+    "ok": frozenset({"active", "enabled", "ok", "delivered", "succeeded", "done"}),
+    "warn": frozenset({"stale", "staleContent", "partial", "paused", "expired", "skipped"}),
+    "bad": frozenset({"failed", "error", "inactive", "revoked", "disabled", "plan-ineligible"}),
+}
 _SHAPES: Final[Mapping[type, str]] = {bool: "flag", int: "number", float: "number"}
 
 
@@ -64,8 +69,12 @@ def moment_of(text: str) -> datetime | None:
 
 
 def member_at(row: Any, path: str) -> Any:
-    """The member at a path with dots: `ABSENT` where the row has none, None where it is null."""
+    """The member at a path with dots: `ABSENT` where the row has none, None where it is null.
+
+    Of a list it is that of the last item.
+    """
     for part in path.split("."):
+        row = row[-1] if isinstance(row, list) and row else row
         if row is None:
             return None
         row = row.get(part, ABSENT) if isinstance(row, Mapping) else ABSENT
@@ -79,6 +88,21 @@ def short_text(value: Any) -> str:
     if "scheme" in value:
         return f"{value['scheme']}:{value.get('value')}"
     return title_of(value, json.dumps(value, ensure_ascii=False))
+
+
+def names_within(value: Any) -> dict[str, str]:
+    """What the objects with an id are called that stand in a list somewhere in an answer."""
+    if isinstance(value, Mapping):
+        own = {value["id"]: title_of(value)} if isinstance(value.get("id"), str) else {}
+        parts: Sequence[Any] = tuple(value.values())
+    else:
+        own, parts = {}, value if isinstance(value, list) else ()
+    return own | {id_: name for part in parts for id_, name in names_within(part).items()}
+
+
+def tone_of(word: str) -> str:
+    """Whether a word of a state is good ("ok"), bad, or asks for a look ("warn"); else empty."""
+    return next((tone for tone, words in _TONES.items() if word in words), "")
 
 
 def title_of(row: Row, default: str = "") -> str:

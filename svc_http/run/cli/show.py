@@ -119,8 +119,9 @@ def print_table(
 
 
 def _at(row: Any, path: str) -> Any:
-    """The member that a path like `health.status` leads to."""
+    """The member that a path like `health.status` leads to; of a list it is the last item's."""
     for name in path.split("."):
+        row = row[-1] if isinstance(row, list) and row else row
         row = row.get(name) if isinstance(row, Mapping) else None
     return row
 

@@ -105,10 +105,19 @@ for (const group of $$('[data-kind="interval"]')) {
     button.addEventListener("click", () => {
       [start.value, end.value] = [text(Date.now() - days * 86_400_000), text(Date.now())];
       start.dispatchEvent(new Event("input", { bubbles: true }));
+      if (start.form.method === "get") start.form.requestSubmit();
     });
     return button;
   });
   group.append(make("span", { class: "row" }, ...buttons));
+}
+
+// -- a filter names what is set --------------------------------------------------------------------
+
+for (const form of $$("main form[method=get]")) {
+  form.addEventListener("formdata", ({ formData }) => {
+    for (const name of new Set(formData.keys())) if (!formData.getAll(name).some(Boolean)) formData.delete(name);
+  });
 }
 
 // -- what was changed ----------------------------------------------------------------------------

@@ -32,6 +32,7 @@ from svc_http.dashboard.page_addresses import (
 )
 from svc_http.dashboard.page_markup import render_page
 from svc_http.dashboard.page_views import VIEWS
+from svc_http.dashboard.spots import Spot
 from svc_http.dashboard.visit import Download, HtmlPage, Redirection, Visit
 from svc_http.exchange.http_exchange import Exchange, Load
 from tests.golden.house import NOW, House
@@ -88,6 +89,13 @@ class Visitor:
             if words or field.kind not in {"choices", "check"}:
                 form[field.name] = words or ("",)
         return self.visit(id_, form={**form, **(changes or {})}, **ids)
+
+
+TOGGLES = {"archive", "restore", "pin", "unpin"}
+
+
+def verbs_of(acts: Any) -> set[str]:
+    return {act.operation.verb for act in acts}
 
 
 def html_of(page: Any) -> str:
@@ -355,6 +363,67 @@ def test_what_can_be_undone_acts_at_once_and_offers_it(owner, project) -> None:
     assert "Undo" in text
 
 
+def test_a_row_offers_what_its_state_allows(owner, project) -> None:
+    shown = owner.visit("getProject", projectId=project).values
+    assert {"archive", "pin"} == verbs_of(shown["spot"].steps(shown["row"])) & TOGGLES
+    assert "cannot be undone" not in owner.text("archiveProject", projectId=project)
+
+    row = {**shown["row"], "status": "archived", "pinned": True}
+
+    assert {"restore", "unpin"} == verbs_of(shown["spot"].steps(row)) & TOGGLES
+
+
+def test_a_row_of_a_list_has_no_button_of_what_the_list_is_of(owner) -> None:
+    visit = Visit("", {"webhookId": "whk_" + "1" * 24})
+    spot = Spot(BY_ID["listDeliveries"], owner.visit("listKeys").values["spot"].desk, visit)
+
+    acts = spot.steps({"eventId": "evt_" + "1" * 24}, is_listed=True)
+
+    assert verbs_of(acts) == {"redeliver"}
+
+
+def test_what_a_group_only_lists_is_named_before_and_after_a_refusal(owner) -> None:
+    (member,) = owner.visit("listMembers").values["rows"]
+
+    assert member["name"] in owner.text("removeMember", userId=member["id"])
+    refusal = owner.act("removeMember", userId=member["id"])
+
+    assert refusal.status == 409
+    assert member["name"] in html_of(refusal)
+    assert owner.act("removeMember", userId="usr_" + "0" * 24).values["what"] == ""
+
+
+def test_a_name_that_is_taken_is_a_fault_of_its_field(owner) -> None:
+    owner.act("createKey", {"name": "Twice"})
+
+    answer = owner.act("createKey", {"name": "Twice"})
+
+    (name, *_) = answer.values["fields"]
+    assert (answer.status, name.name, name.error) == (409, "name", "another key has this name")
+
+
+def test_the_sample_of_a_key_is_what_it_may_call(owner) -> None:
+    text = html_of(owner.act("createKey", {"name": "Reader", "scopes": ("news:read",)}))
+
+    assert "/api/v1/news" in text
+    assert "/api/v1/reports" not in text
+
+
+def test_what_an_act_made_is_where_it_leads(owner, known_ids) -> None:
+    answer = owner.act("generateReport", profileId=known_ids["profileId"])
+
+    assert re.search(r"/reports/rpt_\w+\?_done=generateReport$", answer.address)
+
+
+def test_what_an_answer_names_stands_for_its_ids(owner, known_ids) -> None:
+    page = owner.visit("getReportGraph", reportId=known_ids["reportId"])
+    names = page.values["names"]
+
+    assert names
+    shown = re.findall(r"<td[^>]*>(.*?)</td>", html_of(page), re.DOTALL)
+    assert not any(f">{id_}<" in cell for id_ in names for cell in shown)
+
+
 def test_what_cannot_be_undone_asks_first_and_names_it(owner) -> None:
     made = owner.act(
         "createProfile",
@@ -397,6 +466,9 @@ def test_a_secret_that_must_be_sent_is_made_anew(owner) -> None:
     secrets = {field.value for page in pages for field in page.values["fields"] if field.secret}
     assert len(secrets) == 2
     assert all(page.is_secret for page in pages)
+    assert not any(
+        secret in json.dumps(page.values["request"].json) for page in pages for secret in secrets
+    )
     assert not any(
         field.value
         for field in owner.visit("replaceWebhook", webhookId=hook_of(owner)).values["fields"]

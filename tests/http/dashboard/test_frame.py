@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from svc_core.contract import problem
-from tests.http.dashboard.conftest import Browser, Desk
+from tests.http.dashboard.conftest import Browser, Desk, words
 
 
 @pytest.fixture
@@ -67,3 +67,14 @@ def test_the_components_are_shown_in_development_only(
     desk = make_desk(env=env)
     ann = desk.person("ann", desk.workspace())
     assert ann.get("/dashboard/kit").status_code == status
+
+
+def test_an_address_without_a_page_is_answered_within_the_frame(desk: Desk) -> None:
+    home = desk.workspace()
+    browser = desk.person("ann", home)
+
+    for address in (f"/dashboard/w/{home}/nothing/at/all", "/dashboard/nothing"):
+        answer = browser.get(address)
+        assert answer.status_code == 404
+        assert "The dashboard has no such page." in words(answer)
+        assert 'id="rail"' in answer.text

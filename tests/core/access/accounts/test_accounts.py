@@ -430,7 +430,7 @@ def test_no_list_ends_before_its_last_row(office: Any) -> None:
     # The owner is the member who came first, and the first key's name is still taken.
     task = office.wish(workspace_id=oldest.id, name="first")
     refusal = office.refusal_of(lambda ctx: accounts.create_key(ctx, task, plans=office.plans))
-    assert refusal == ("RESOURCE_CONFLICT", "Another key has this name.")
+    assert refusal == ("RESOURCE_CONFLICT", "/name: another key has this name")
 
 
 def test_an_author_is_a_key_or_a_member_of_the_workspace_that_is_acted_in(office: Any) -> None:
