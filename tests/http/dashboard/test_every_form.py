@@ -19,6 +19,7 @@ LOCAL: dict[str, dict[str, Any]] = {
     "updateKey": {"name": "Desktop"},
     "setMemberRole": {"role": "admin"},
     "inviteMember": {"handle": "guest", "role": "member"},
+    "deleteWorkspace": {"name": "another name"},
     "renameWorkspace": {"name": "Desk"},
     "linkUser": {"handle": "somebody", "workspace": "{home}"},
     "removeUser": {"user": "{user}"},
@@ -47,6 +48,8 @@ REFUSED = {
     "partEntity": {404},  # nothing was merged
     "reconcilePayments": {400, 503},
     "speakReport": {503},
+    "deleteWorkspace": {400},  # the name is another one: everything else is needed
+    "keepWorkspace": {404, 409},  # it is not to be deleted
     "appendEntries": {400},
     "eraseRecord": {400, 403, 409},
     "grandfatherKey": {409, 400},

@@ -58,6 +58,7 @@ LOCAL = {
     "users methods": EVERYBODY,
     "webhooks": MANAGERS,
     "workspace delete": {"owner"},
+    "workspace foresee": {"owner"},
     "workspace export": {"owner"},
     "workspace keep": {"owner"},
     "workspace rename": MANAGERS,
