@@ -33,7 +33,7 @@ from svc_http.dashboard.desk import Person
 from svc_http.dashboard.hashing import HashingLine, HashingUnits
 from svc_http.dashboard.page_serving import SIGN_IN, Dashboard, check_mount
 from svc_http.dashboard.visit import HtmlPage, PageAnswer, Redirection, Visit, visit_of
-from svc_http.dashboard.visitors import device_of, visitor_of
+from svc_http.dashboard.visitors import device_of
 from svc_http.exchange.http_exchange import DASHBOARD, Exchange, Header
 from svc_http.exchange.resource import Resource
 
@@ -112,15 +112,13 @@ class Entrance:
         check_mount(exchange)
         if has_form:
             security.check_origin(exchange, settings.origin)
-        if settings.rate_limits:
-            await office.count_keyless(exchange, office.now())
         exchange.bytes_max = min(exchange.bytes_max, FORM_BYTES_MAX)
         visit = await visit_of(exchange, places, settings.body_seconds_max, has_form=has_form)
         if cookie is None:
             closed = HtmlPage("closed", _bare(origin=settings.origin))
             await self.dashboard.send(exchange, closed)
             return
-        visitor = await visitor_of(office, exchange)
+        visitor = await self.dashboard.visitor(exchange)
         person, renewal = (None, ()) if visitor is None else (visitor.person, visitor.fields)
         units = HashingUnits.of(office.desk_units, self.line, office.gate.block(exchange))
         work, device = units.context(Actor(SYSTEM)), device_of(office, exchange)

@@ -96,7 +96,7 @@ def _former(values: Values) -> Mapping[str, tuple[str, ...]]:
     try:
         texts = json.loads(next(iter(values.get(FORMER, ())), "{}"))
         return {name: tuple(map(str, words)) for name, words in texts.items()}
-    except (ValueError, AttributeError, TypeError):
+    except (ValueError, AttributeError, TypeError, RecursionError):
         return {}
 
 

@@ -3,8 +3,10 @@
 The steps come in this order:
 
 1. A form must have been sent by a page of this origin (`security`).
-2. The cookie's session says who comes; without one, the sign-in page is next.
-3. The visit is counted in the pool of the session, never against a key or its account.
+2. The cookie's session says who comes; without one, the sign-in page is next. A form is judged
+   by the session, the role and the time of the moment at which it is there whole.
+3. The visit is counted in the pool of the session, never against a key or its account; that of a
+   stranger by address block.
 4. The workspace of the address must be one that the person is a member of, else 404.
 5. A guarded operation and its form ask for a sign-in of the last minutes.
 6. The view runs operations with the person's authority; a refusal is a page, too.
@@ -36,7 +38,7 @@ from svc_http.dashboard.visit import (
     Visit,
     visit_of,
 )
-from svc_http.dashboard.visitors import visitor_of
+from svc_http.dashboard.visitors import Visitor, visitor_of
 from svc_http.exchange.http_exchange import DASHBOARD, Exchange, Header
 from svc_http.exchange.resource import Resource
 
@@ -69,11 +71,11 @@ class Dashboard:
         """The stream of changes to the open pages of one workspace."""
 
         async def stream(exchange: Exchange, places: Mapping[str, str]) -> None:
-            visitor = await visitor_of(self.office, exchange, renews=False)
+            check_mount(exchange)
+            visitor = await self.visitor(exchange, renews=False)
             if visitor is None:
                 raise Problem(problem.FORBIDDEN, "Sign in first.")
-            desk = Desk(visitor.person, self.office, exchange)
-            desk = desk.at_home(home_of(visitor.person, places["workspaceId"]))
+            desk = _entered(Desk(visitor.person, self.office, exchange), places)
             visit = await visit_of(exchange, places, 0, has_form=False)
             await stream_changes(desk, feed, head, visit.word("after"))
 
@@ -90,16 +92,24 @@ class Dashboard:
         is_form = exchange.method == "POST"
         if is_form:
             security.check_origin(exchange, self.office.settings.origin)
-        visitor = await visitor_of(self.office, exchange)
+        visitor = await self.visitor(exchange, renews=not is_form)
         if visitor is None:
             await self.send(exchange, Redirection(sign_in_address(exchange)))
             return
-        desk = Desk(visitor.person, self.office, exchange)
+        desk, fields = Desk(visitor.person, self.office, exchange), visitor.fields
         visit = Visit(exchange.path, places)
         try:
-            desk = await self._entered(desk, places)
+            desk = _entered(desk, places)
             limit = self.office.settings.body_seconds_max
             visit = await visit_of(exchange, places, limit, has_form=is_form)
+            if is_form:
+                # A form may take a while to come: what counts is who sends it when it is there.
+                visitor = await visitor_of(self.office, exchange)
+                if visitor is None:
+                    await self.send(exchange, Redirection(sign_in_address(exchange)))
+                    return
+                desk, fields = Desk(visitor.person, self.office, exchange), visitor.fields
+                desk = _entered(desk, places)
             if route.is_guarded and not desk.is_fresh:
                 await self.send(exchange, Redirection(sign_in_address(exchange, is_again=True)))
                 return
@@ -109,18 +119,20 @@ class Dashboard:
             answer = problem_page(refusal, exchange.request_id)
         if isinstance(answer, HtmlPage):
             answer = attrs.evolve(answer, values={**self.shell(desk, visit), **answer.values})
-        await self.send(exchange, answer, visitor.fields)
+        await self.send(exchange, answer, fields)
 
-    async def _entered(self, desk: Desk, places: Mapping[str, str]) -> Desk:
-        """The person at the workspace of the address.
+    async def visitor(self, exchange: Exchange, *, renews: bool = True) -> Visitor | None:
+        """Who comes, counted: a person in the pool of their session, a stranger by address block.
 
         Raises:
-            Problem: NOT_FOUND, or RATE_LIMITED.
+            Problem: RATE_LIMITED.
         """
-        await self.office.count_visit(desk.person.session_id, desk.now)
-        if not desk.exchange.path.startswith(f"{DASHBOARD}/w/"):
-            return desk
-        return desk.at_home(home_of(desk.person, places["workspaceId"]))
+        visitor, now = await visitor_of(self.office, exchange, renews=renews), self.office.now()
+        if visitor is not None:
+            await self.office.count_visit(visitor.person.session_id, now)
+        elif self.office.settings.rate_limits:
+            await self.office.count_keyless(exchange, now)
+        return visitor
 
     async def send(
         self, exchange: Exchange, answer: PageAnswer, fields: tuple[Header, ...] = ()
@@ -160,6 +172,17 @@ def _encoded(
         return status, body
     headers.append((b"content-encoding", b"gzip"))
     return status, gzip.compress(body, GZIP_LEVEL, mtime=0)
+
+
+def _entered(desk: Desk, places: Mapping[str, str]) -> Desk:
+    """The person at the workspace of the address.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    if not desk.exchange.path.startswith(f"{DASHBOARD}/w/"):
+        return desk
+    return desk.at_home(home_of(desk.person, places["workspaceId"]))
 
 
 def check_mount(exchange: Exchange) -> None:

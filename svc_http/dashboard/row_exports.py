@@ -15,7 +15,7 @@ from svc_http.dashboard.value_shapes import ABSENT, Row, member_at, short_text
 ROWS_MAX: Final = 5_000
 """Rows of one export: some seconds of reading, and what a spreadsheet opens at once."""
 
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 Writer = Callable[[Sequence[Row], Sequence[str]], str]
 
@@ -23,7 +23,8 @@ Writer = Callable[[Sequence[Row], Sequence[str]], str]
 def csv_text(rows: Sequence[Row], paths: Sequence[str]) -> str:
     """The rows as CSV (RFC 4180), with the members of the columns."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
+    # Quoted: where the separator is a semicolon, a cell must not begin behind one of its own.
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\r\n")
     writer.writerow(paths)
     writer.writerows([_csv_cell(member_at(row, path)) for path in paths] for row in rows)
     return text.getvalue()
@@ -33,7 +34,7 @@ def _csv_cell(value: Any) -> Any:
     if value is None or value is ABSENT or type(value) in (int, float):
         return None if value is ABSENT else value
     text = "; ".join(map(short_text, value)) if isinstance(value, list) else short_text(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 
 
 EXPORTS: Final[Mapping[str, tuple[str, Writer]]] = {

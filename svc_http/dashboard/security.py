@@ -8,7 +8,6 @@ Rule 2: nothing changes by GET. A POST must come from a page of this origin: by 
 Rule 3: a page loads only files of this origin, and has neither script nor style inside.
 """
 
-from http.cookies import CookieError, SimpleCookie
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -41,11 +40,9 @@ def session_token(exchange: Exchange, name: str | None) -> str | None:
     """The token of the session that the request carries, if any."""
     if name is None:
         return None
-    try:
-        morsel = SimpleCookie(exchange.header("cookie") or "").get(name)
-    except CookieError:
-        return None
-    return None if morsel is None else morsel.value
+    pairs = (pair.partition("=") for pair in (exchange.header("cookie") or "").split(";"))
+    # Read by hand, because a cookie of somebody else that no parser understands may stand beside.
+    return next((token.strip() for key, _, token in pairs if key.strip() == name and token), None)
 
 
 def set_cookie(name: str, token: str | None) -> Header:

@@ -23,7 +23,8 @@ class Visitor:
 async def visitor_of(office: Office, exchange: Exchange, *, renews: bool = True) -> Visitor | None:
     """The person whose session the request carries; None where it carries none that is open.
 
-    An answer that cannot bring the browser a new cookie must not let the session be renewed.
+    Without `renews` nothing is written: neither a new token, which the answer could not bring to
+    the browser, nor the use of the session by a tab that is only left open.
     """
     name = security.cookie_name(office.settings)
     token = security.session_token(exchange, name)
@@ -43,7 +44,9 @@ async def visitor_of(office: Office, exchange: Exchange, *, renews: bool = True)
         return None
     signed, workspaces = look_up
     person, session = _person(signed, workspaces), signed.session
-    if signed.state == "outdated" and renews:
+    if not renews:
+        return Visitor(person)
+    if signed.state == "outdated":
         renewed = await units.write(SYSTEM, lambda ctx: sessions.renew(ctx, session.id))
         if renewed is not None:
             return Visitor(person, (security.set_cookie(name, renewed.token),))

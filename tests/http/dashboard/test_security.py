@@ -80,6 +80,10 @@ def test_a_cookie_is_out_of_reach_of_scripts_and_other_sites() -> None:
         ("other=1; __Host-svc=abc; more=2", "abc"),
         ("svc-local=abc", None),
         ("__Host-svc", None),
+        ('a={"x": 1}; __Host-svc=abc', "abc"),
+        ("x; b=c d; __Host-svc=abc", "abc"),
+        ("clé=ü; __Host-svc=abc;", "abc"),
+        ("x__Host-svc=abc", None),
         ("", None),
     ],
 )
