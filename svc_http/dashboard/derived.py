@@ -145,7 +145,7 @@ async def _read(spot: Spot) -> PageAnswer:
 async def _reply(spot: Spot, query: Values) -> tuple[Request, Reply]:
     """The request that a query makes, and its reply; a name of no field is for the operation."""
     request = request_of(spot.operation, spot.fields, query, spot.ids)
-    names = {each.name for each in spot.fields}
+    names = {each.name for each in spot.fields} | set(page_ids(spot.operation))
     others = {name: ",".join(words) for name, words in query.items() if name not in names}
     (request.body if spot.operation.local else request.query).update(others)
     if JSON in spot.operation.media[1:]:
@@ -217,7 +217,12 @@ async def _neighbours(spot: Spot) -> tuple[str, str]:
         return "", ""
     *_, last = page_ids(spot.operation)
     visit = attrs.evolve(spot.visit, query={name: (word,) for name, word in parse_qsl(query)})
-    _, reply = await _reply(Spot(rows_operation, spot.desk, visit), visit.query)
+    try:
+        _, reply = await _reply(Spot(rows_operation, spot.desk, visit), visit.query)
+    except Problem:  # the list of an old or a foreign address: the row is there all the same
+        return "", ""
+    if reply.media_type != JSON.media_type:
+        return "", ""
     rows = json.loads(reply.body)["data"]
     ids = ["", *(row_id_for(spot.operation, row) or "" for row in rows), ""]
     at = ids.index(spot.ids[last]) if spot.ids[last] in ids else 0

@@ -185,6 +185,24 @@ def test_the_rows_of_a_page_are_those_of_the_api(house, owner, known_ids, operat
     assert bool(page.values["next"]) == bool(cursor)
 
 
+@pytest.mark.parametrize(
+    "origin",
+    ["listMarkets?format=ndjson", "listMarkets?cursor=x", "listMarkets?nope=1", "listKeys?", "x"],
+)
+def test_an_odd_origin_leaves_a_row_without_neighbours(owner, known_ids, origin: str) -> None:
+    page = owner.visit("getMarket", query=f"_from={quote(origin)}", marketId=known_ids["marketId"])
+
+    assert page.values["around"] == ("", "")
+
+
+def test_a_query_names_no_other_row_than_the_address(owner, known_ids) -> None:
+    key_id = known_ids["keyId"]
+
+    page = owner.visit("getKey", query="keyId=key_0123456789abcdef01234567", keyId=key_id)
+
+    assert page.values["row"]["id"] == key_id
+
+
 def test_a_row_leads_to_its_page_and_from_there_to_its_neighbours(owner) -> None:
     rows = owner.visit("listNews", query="limit=3&language=en").values["rows"]
     ids = [row["id"] for row in rows]
