@@ -68,7 +68,8 @@ class Field:
     `name` is that of the input; a member of a model has the names of both, joined by a dot.
     `options` are pairs of a value and its words. `bounds` are attributes of an HTML control.
     What `is_json` is typed as JSON, such as a number. `values` are what stands in it: of
-    `choices` those that are chosen, of `lines` and `picks` one for each line.
+    `choices` those that are chosen, of `lines` and `picks` one for each line. Each of a list of
+    objects that need nothing is a line with one member, its `lead`.
     """
 
     kind: str
@@ -85,6 +86,7 @@ class Field:
     prefixes: tuple[str, ...] = ()
     flag: str = ""
     secret: WriteOnly | None = None
+    lead: str = ""
     is_for_operators: bool = False
     values: tuple[str, ...] = ()
     error: str = ""
@@ -124,7 +126,9 @@ def _field(item: Input, within: tuple[str, ...], *, is_needed: bool) -> Field:
     is_list = shapes.is_tuple(inner) and not shapes.items_of(inner)
     base, inner_notes = shapes.plain_type(get_args(inner)[0]) if is_list else (inner, ())
     marks = (*inner_notes, *notes)
-    kind = _kind(item, base, marks, is_list=is_list)
+    members = inputs_of(base) if is_list and shapes.is_model(base) else ()
+    lead = members[0].name if members and not any(each.required for each in members) else ""
+    kind = "lines" if lead else _kind(item, base, marks, is_list=is_list)
     name = ".".join((*within, item.name))
     chosen = _first(marks, Choices)
     captions: Mapping[Any, str] = chosen.words if chosen else _WORDS
@@ -139,7 +143,9 @@ def _field(item: Input, within: tuple[str, ...], *, is_needed: bool) -> Field:
         label=label.text if label else caption_of(name),
         hint=_hint(item.doc),
         place=item.place,
-        is_json=base not in _TEXTS and not all(isinstance(word, str) for word in words or (0,)),
+        is_json=not lead
+        and base not in _TEXTS
+        and not all(isinstance(word, str) for word in words or (0,)),
         type="date" if base is date else "datetime-local" if base is datetime else "text",
         required=is_needed,
         options=tuple(
@@ -150,6 +156,7 @@ def _field(item: Input, within: tuple[str, ...], *, is_needed: bool) -> Field:
         prefixes=item.id_of.prefixes if item.id_of else (),
         flag=flag_name(item, within),
         secret=_first(marks, WriteOnly),
+        lead=lead,
         is_for_operators=Trait.OPERATOR in item.traits,
         values=value_texts(kind, item.default),
     )

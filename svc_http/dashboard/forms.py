@@ -81,6 +81,8 @@ def request_of(
 def _with(request: Request, each: Field, words: tuple[str, ...]) -> Request:
     is_null = not words and each.kind not in {"check", "lines", "choices", "picks"}
     value = None if is_null else json_value(each.kind, words, is_json=each.is_json)
+    if each.lead:
+        value = [{each.lead: word} for word in words]
     if each.place == "body":
         return attrs.evolve(request, whole=value)
     *path, name = each.name.split(".")

@@ -14,6 +14,7 @@ from svc_core.catalog.openapi import openapi_document as openapi
 from svc_http.dashboard.assets import asset_address
 from svc_http.dashboard.captions import caption_of, word_caption
 from svc_http.dashboard.value_shapes import (
+    anchor_of,
     headings_of,
     member_at,
     moment_of,
@@ -72,6 +73,7 @@ def _environment() -> "Environment":
         name=title_of,
         tone=tone_of,
         at=member_at,
+        anchor=anchor_of,
         columns=shown_columns,
         headings=headings_of,
         pretty=partial(json.dumps, ensure_ascii=False, indent=1),

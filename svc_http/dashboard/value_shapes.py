@@ -125,6 +125,12 @@ def shown_columns(rows: Sequence[Row], paths: Sequence[str] = ()) -> list[str]:
     return columns if paths else columns[:COLUMNS_MAX]
 
 
+def anchor_of(row: Row, columns: Sequence[str]) -> str:
+    """The column from which a row leads to its page: that of its title, else the first."""
+    title = title_of(row)
+    return next((path for path in columns if title and member_at(row, path) == title), columns[0])
+
+
 def headings_of(rows: Sequence[Row], columns: Sequence[str]) -> list[tuple[str, str, str, bool]]:
     """Of each column its path, the last name in that, its heading, and whether it holds numbers.
 

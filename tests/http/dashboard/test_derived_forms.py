@@ -188,6 +188,14 @@ def test_a_list_of_texts_takes_a_value_a_line(operation) -> None:
                 assert value == [base(word)], name
 
 
+def test_a_list_of_names_takes_a_name_a_line() -> None:
+    operation = BY_ID["matchEntities"]
+
+    request = request_of(operation, fields_of(operation), {"lines": ("Ann Lee\nBen Or",)}, {})
+
+    assert request.body["lines"] == [{"name": "Ann Lee"}, {"name": "Ben Or"}]
+
+
 def test_scopes_are_chosen_by_their_words() -> None:
     (field,) = (each for each in fields_of(BY_ID["createKey"]) if each.name == "scopes")
 

@@ -33,6 +33,7 @@ from svc_http.dashboard.page_addresses import (
 from svc_http.dashboard.page_markup import render_page
 from svc_http.dashboard.page_views import VIEWS
 from svc_http.dashboard.spots import Spot
+from svc_http.dashboard.value_shapes import anchor_of
 from svc_http.dashboard.visit import Download, HtmlPage, Redirection, Visit
 from svc_http.exchange.http_exchange import Exchange, Load
 from tests.golden.house import NOW, House
@@ -440,6 +441,16 @@ def test_what_an_answer_names_stands_for_its_ids(owner, known_ids) -> None:
     assert names
     shown = re.findall(r"<td[^>]*>(.*?)</td>", html_of(page), re.DOTALL)
     assert not any(f">{id_}<" in cell for id_ in names for cell in shown)
+
+
+def test_an_id_is_shown_beside_the_name_and_a_name_leads_to_its_row(owner, known_ids) -> None:
+    id_, entity = known_ids["profileId"], known_ids["entityId"]
+    assert f">{id_}<" in owner.text("getProfile", profileId=id_)
+
+    cells = {"type": "actor", "label": "Reed Warbler", "id": entity}
+
+    assert anchor_of(cells, ("type", "label")) == "label"
+    assert anchor_of({"type": "actor"}, ("type",)) == "type"
 
 
 def test_what_cannot_be_undone_asks_first_and_names_it(owner) -> None:
