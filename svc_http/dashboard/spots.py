@@ -5,11 +5,12 @@ in, with its query, `_done` the operation that was just run, and `_as` the form 
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, get_args
 from urllib.parse import urlencode
 
 from attrs import frozen
 
+from svc_core.intel.folding.model import HealthStatus
 from svc_core.operation.declaration import Operation
 from svc_http.dashboard.captions import caption_of
 from svc_http.dashboard.desk import Desk
@@ -39,6 +40,7 @@ _PAIRS: Final = {
 }
 UNDO: Final[Mapping[str, str]] = _PAIRS | {second: first for first, second in _PAIRS.items()}
 """Verbs with those that undo them."""
+_MAIN: Final = frozenset({"create", "add", "invite"})
 _OF_HOME: Final = frozenset({"workspaceId", "plan"})
 _RULED_OUT: Final = (
     ("archive", "status", "archived"),
@@ -48,7 +50,7 @@ _RULED_OUT: Final = (
     ("publish", "visibility", "public"),
     ("unpublish", "visibility", "private"),
     ("enable", "status", "enabled"),
-    ("enable", "health.status", "ok"),
+    *(("enable", "health.status", word) for word in get_args(HealthStatus) if word != "disabled"),
     ("disable", "health.status", "disabled"),
     ("revoke", "status", "inactive"),
     ("dismiss", "status", "dismissed"),
@@ -67,6 +69,11 @@ class PageAct:
     def label(self) -> str:
         """What stands on it."""
         return caption_of("edit" if self.operation.verb == "update" else self.operation.verb)
+
+    @property
+    def is_main(self) -> bool:
+        """Whether it is what people come to a list for, beside reading."""
+        return self.operation.verb in _MAIN
 
     @property
     def is_final(self) -> bool:

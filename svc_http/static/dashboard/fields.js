@@ -105,7 +105,7 @@ for (const group of $$('[data-kind="interval"]')) {
     button.addEventListener("click", () => {
       [start.value, end.value] = [text(Date.now() - days * 86_400_000), text(Date.now())];
       start.dispatchEvent(new Event("input", { bubbles: true }));
-      if (start.form.method === "get") start.form.requestSubmit();
+      if (start.form?.matches(".filters")) start.form.requestSubmit();
     });
     return button;
   });
