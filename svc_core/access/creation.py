@@ -30,9 +30,7 @@ ADDRESSES_MAX = 100
 _PORT = "6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}"
 _ORIGIN = rf"https?://([a-z0-9_.-]{{1,253}}|\[[0-9a-f:.]{{2,45}}\])(:({_PORT}))?"
 _AS_SENT = "an origin as browsers send it, without a path, such as https://app.example.org"
-Addresses = Annotated[
-    tuple[str, ...], Doc("An IP address it may call from; repeatable. Default: any.")
-]
+Addresses = Annotated[tuple[str, ...], Doc("IP addresses it may call from. Default: any.")]
 AllowedOrigins = Annotated[
     tuple[Annotated[str, Pattern(_ORIGIN, _AS_SENT)], ...],
     MaxLen(ADDRESSES_MAX),
@@ -50,7 +48,7 @@ class KeyMembers:
     name: str
     """Display name; unique in its workspace."""
     scopes: Annotated[tuple[str, ...], Choices(SCOPES)] = ()
-    """A scope; repeatable. Default: every scope."""
+    """What it may do. Default: every scope."""
     addresses: Addresses = ()
     allowed_origins: AllowedOrigins = ()
     expires_at: Annotated[datetime | None, Arg("expires", ahead=True)] = None

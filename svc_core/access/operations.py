@@ -406,7 +406,7 @@ DEFAULT_PLAN = "elite"
 
 UserId = Annotated[str, IdOf("usr")]
 Name = Annotated[str, Doc("Display name.")]
-PlanName = Annotated[str, Doc("One of `svc plans show`, such as pro or elite.")]
+PlanName = Annotated[str, Doc("A plan of the plan table, such as pro or elite.")]
 
 
 @frozen
@@ -739,7 +739,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _for_managers(
         "keys create",
-        "Create a key and print its secret",
+        "Create a key and show its secret once",
         _create_key,
         description=_BINDING_NOTE,
         confidential=Confidential(),
@@ -778,7 +778,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _for_managers(
         "keys regenerate",
-        "Give a key a new secret and print it",
+        "Give a key a new secret and show it once",
         _regenerate_key,
         description="The old secret stops working at once.",
         confidential=Confidential(),

@@ -397,7 +397,7 @@ _own: Any = partial(_local, roles=EVERYBODY)
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _local(
         "users link",
-        "Print an address that lets a person in once, without a password",
+        "Make an address that lets a person in once, without a password",
         link_user,
         guarded=True,
         confidential=Confidential(),

@@ -251,7 +251,7 @@ def workspace_operations(collections: Collections) -> tuple[Operation[Any, Any],
             delete_workspace,
             foresees="foreseeWorkspaceDeletion",
             description=(
-                "Until then everything goes on, and `svc workspace keep` undoes it. After that "
+                "Until then everything goes on, and it can be kept after all. After that "
                 "nothing of it is left, its ledger included; backups keep what they hold."
             ),
             guarded=True,

@@ -92,7 +92,7 @@ class ReconcilePayments:
     """One payment of which it is known what became of it, or all in doubt."""
 
     id: Annotated[str | None, Arg(positional=True)] = None
-    """The payment, for `--settled` or `--failed`. Default: all that nobody works on."""
+    """The payment that is known to be settled or failed. Default: all that nobody works on."""
     settled: Bytes32 | None = None
     """The money moved, in this transaction."""
     failed: bool = False
@@ -195,8 +195,8 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         reconcile_payments,
         description=(
             "Workers do so every few seconds. With `x402_rpc` the chain tells what became of a "
-            "payment; without it, look for its nonce there and say so with `--settled` or "
-            "`--failed`. The payer of one that settled gets its answer by sending the request "
+            "payment; without it, look for its nonce there and say that it settled or "
+            "failed. The payer of one that settled gets its answer by sending the request "
             "again; one that failed may be paid for anew."
         ),
     ),

@@ -109,7 +109,7 @@ def _page(template: str, spot: Spot, fields: Sequence[Field], **values: Any) -> 
         "site": spot.desk.office.settings.origin,
         "exports": tuple(EXPORTS),
         "is_safe": is_safe(spot.operation),
-        "act": PageAct(spot.operation, ""),
+        "act": PageAct(spot.operation, "", is_near=True),
         "hidden": (),
         "meta": {},
         "next": "",

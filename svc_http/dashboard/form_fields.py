@@ -6,6 +6,7 @@ Rule 1: every input becomes one field, and the members of a model within the bod
 Rule 2: what a field says (hint, bounds, choices, example) is what the documents say.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from functools import cache
@@ -49,6 +50,8 @@ _LISTS: Final = {"pick": "picks", "choice": "choices"} | dict.fromkeys(
     ("text", "longtext", "number"), "lines"
 )
 _JOINTS: Final = {"box": ",", "interval": "/"}
+_ENDINGS: Final = {"pick": "(?<!^)Id(?=s?$)", "picks": "(?<!^)Id(?=s?$)", "span": "Seconds$"}
+"""What a label leaves out: of ids that they are some, of a span its unit."""
 _TEXTS: Final = (str, datetime, date)
 _WORDS: Final[Mapping[Any, str]] = {True: "Yes", False: "No"}
 _BOUNDS: Final[Mapping[type, tuple[str, str]]] = {
@@ -140,7 +143,7 @@ def _field(item: Input, within: tuple[str, ...], *, is_needed: bool) -> Field:
     return Field(
         kind=kind,
         name=name,
-        label=label.text if label else caption_of(name),
+        label=label.text if label else caption_of(re.sub(_ENDINGS.get(kind, "^$"), "", item.name)),
         hint=_hint(item.doc),
         place=item.place,
         is_json=not lead

@@ -1,7 +1,7 @@
 """The frame around a page (menu, workspaces, keys that jump) and the palette.
 
-Rule 1: the menu has what the person may open. `menu.tsv` names, places and pictures the pages that
-        most people use; of every other group of operations the first page follows by itself.
+Rule 1: the menu has what the person may open. `menu.tsv` places and pictures the pages that most
+        people use; of every other group of operations the first page follows by itself.
 Rule 2: the palette has every page and act that needs no row, and the rows that a search finds.
 """
 
@@ -15,7 +15,7 @@ from attrs import frozen
 
 from svc_core.base.compact import compact_text
 from svc_core.operation.declaration import JSON, Operation
-from svc_http.dashboard.captions import caption_of
+from svc_http.dashboard.captions import caption_of, group_caption, operation_title
 from svc_http.dashboard.desk import Desk
 from svc_http.dashboard.page_addresses import (
     BY_ID,
@@ -43,7 +43,6 @@ class MenuRow:
 
     section: str
     command: str
-    label: str
     picture: str = "list"
     key: str = ""
 
@@ -51,6 +50,11 @@ class MenuRow:
     def operation(self) -> Operation[Any, Any]:
         """What it opens."""
         return _OPERATIONS[self.command]
+
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return operation_title(self.operation)
 
 
 @cache
@@ -62,7 +66,7 @@ def menu_rows() -> tuple[MenuRow, ...]:
     for page in filter(is_safe, _entrances()):
         if page.group not in groups:
             section = "Operate" if is_for_operators(page) else "More"
-            rows.append(MenuRow(section, f"{page.group} {page.verb}", caption_of(page.group)))
+            rows.append(MenuRow(section, f"{page.group} {page.verb}"))
             groups.add(page.group)
     return tuple(rows)
 
@@ -138,8 +142,9 @@ def page_links(desk: Desk) -> Iterator[Mapping[str, str]]:
     """Every page and act that the person may open without a row: pages first."""
     for page in filter(desk.may, _entrances()):
         group, picture = ("Go to", group_icon(page)) if is_safe(page) else ("Do", "plus")
-        link = {"group": group, "label": page.summary, "detail": caption_of(page.group)}
-        yield {**link, "picture": picture, "href": _address(desk, page)}
+        link = {"group": group, "label": operation_title(page), "detail": group_caption(page.group)}
+        words = f"{page.group} {page.verb} {page.summary}"
+        yield {**link, "words": words, "picture": picture, "href": _address(desk, page)}
 
 
 def _row_link(desk: Desk, row: Mapping[str, Any]) -> Mapping[str, str]:

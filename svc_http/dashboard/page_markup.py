@@ -12,7 +12,13 @@ from urllib.parse import urlsplit
 
 from svc_core.catalog.openapi import openapi_document as openapi
 from svc_http.dashboard.assets import asset_address
-from svc_http.dashboard.captions import caption_of, word_caption
+from svc_http.dashboard.captions import (
+    caption_of,
+    group_caption,
+    item_caption,
+    subtitle_of,
+    word_caption,
+)
 from svc_http.dashboard.value_shapes import (
     anchor_of,
     headings_of,
@@ -66,6 +72,9 @@ def _environment() -> "Environment":
     environment.filters.update(
         link=safe_link,
         caption=caption_of,
+        group=group_caption,
+        item=item_caption,
+        subtitle=subtitle_of,
         word=word_caption,
         shape=value_shape,
         moment=moment_of,

@@ -10,6 +10,7 @@ from typing import Final, get_args
 import attrs
 
 from svc_core.access.creation import Role
+from svc_http.dashboard.captions import operation_title
 from svc_http.dashboard.derived import operation_page
 from svc_http.dashboard.desk import Desk
 from svc_http.dashboard.page_addresses import BY_ID
@@ -32,7 +33,7 @@ async def _list_page(operation_id: str, template: str, desk: Desk, visit: Visit)
     own = {
         "person": desk.person,
         "roles": get_args(Role),
-        "summaries": {id_: each.summary for id_, each in BY_ID.items()},
+        "titles": {id_: operation_title(each) for id_, each in BY_ID.items()},
         "forms": [
             (act, Spot(act.operation, desk, visit).fields)
             for act in Spot(operation, desk, visit).members()

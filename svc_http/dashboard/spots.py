@@ -12,7 +12,11 @@ from attrs import frozen
 
 from svc_core.intel.folding.model import HealthStatus
 from svc_core.operation.declaration import Operation
-from svc_http.dashboard.captions import caption_of
+from svc_http.dashboard.captions import (
+    button_caption,
+    done_caption,
+    operation_title,
+)
 from svc_http.dashboard.desk import Desk
 from svc_http.dashboard.form_fields import Field, fields_of
 from svc_http.dashboard.page_addresses import (
@@ -25,7 +29,6 @@ from svc_http.dashboard.page_addresses import (
     row_pages,
     show_of,
     steps_of,
-    tail_of,
 )
 from svc_http.dashboard.value_shapes import Row, member_at
 from svc_http.dashboard.visit import Visit
@@ -64,11 +67,13 @@ class PageAct:
 
     operation: Operation[Any, Any]
     href: str
+    is_near: bool = False
+    """Whether it stands beside the row that it is about, so that its verb says enough."""
 
     @property
     def label(self) -> str:
         """What stands on it."""
-        return caption_of("edit" if self.operation.verb == "update" else self.operation.verb)
+        return (button_caption if self.is_near else operation_title)(self.operation)
 
     @property
     def is_main(self) -> bool:
@@ -127,10 +132,8 @@ class Spot:
 
     @property
     def title(self) -> str:
-        """What the rows of the page are called."""
-        operation = self.operation
-        is_home = tail_of(operation) == operation.group
-        return caption_of(operation.group if is_home else operation.verb or operation.id)
+        """What the page is called, or its rows."""
+        return operation_title(self.operation)
 
     @property
     def origin(self) -> str:
@@ -209,7 +212,8 @@ class Spot:
         for operation, ids in steps:
             is_about = not is_listed or not self.ids.items() >= ids.items()
             if operation.verb not in passed_over and is_about and self.desk.may(operation):
-                yield PageAct(operation, self.address(operation, ids))
+                is_near = operation.group == self.operation.group
+                yield PageAct(operation, self.address(operation, ids), is_near)
 
     @property
     def toasts(self) -> tuple[tuple[str, str, tuple[()]], ...]:
@@ -221,4 +225,4 @@ class Spot:
         opposite = former.sibling(UNDO.get(operation.verb, ""))
         is_same = page_ids(operation) == page_ids(self.operation)
         undo = self.address(opposite, self.ids) if opposite and is_same else ""
-        return ((f"Done: {operation.summary}", undo, ()),)
+        return ((done_caption(operation), undo, ()),)

@@ -25,7 +25,8 @@ _WORDED: Final = re.compile(
     re.IGNORECASE,
 )
 """Members with a word of a short list."""
-_NAMES: Final = ("title", "name", "question", "label", "headline", "cveId", "handle", "id")
+_NAMES: Final = "title name question label identity.label headline cveId handle url"
+"""Members, or their paths, that a resource is called by: the first that it has."""
 _TONES: Final[Mapping[str, frozenset[str]]] = {
     "ok": frozenset({"active", "enabled", "ok", "delivered", "succeeded", "done"}),
     "warn": frozenset({"stale", "staleContent", "partial", "paused", "expired", "skipped"}),
@@ -87,7 +88,7 @@ def short_text(value: Any) -> str:
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if "scheme" in value:
         return f"{value['scheme']}:{value.get('value')}"
-    return title_of(value, json.dumps(value, ensure_ascii=False))
+    return title_of(value) or json.dumps(value, ensure_ascii=False)
 
 
 def names_within(value: Any) -> dict[str, str]:
@@ -106,8 +107,9 @@ def tone_of(word: str) -> str:
 
 
 def title_of(row: Row, default: str = "") -> str:
-    """What a resource is called."""
-    return next((row[name] for name in _NAMES if isinstance(row.get(name), str)), default)
+    """What a resource is called; without a name by its id, unless there is something better."""
+    names = (*(member_at(row, name) for name in _NAMES.split()), default, row.get("id"))
+    return next((name for name in names if isinstance(name, str) and name), "")
 
 
 def shown_columns(rows: Sequence[Row], paths: Sequence[str] = ()) -> list[str]:

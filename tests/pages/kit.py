@@ -50,8 +50,11 @@ async def page(request: Request) -> Response:
 
 async def palette(request: Request) -> Response:
     pages = [_link(name, group="Go to", detail="") for name in NAMES]
+    query = request.query_params
     rows = [{**ROW, "href": f"{PATH}?row", "picture": "list"}]
-    body = json.dumps({"entries": rows if "q" in request.query_params else pages})
+    body = json.dumps(
+        {"entries": (rows if "hosp" in query["q"] else []) if "q" in query else pages}
+    )
     return Response(body, headers=FIELDS, media_type="application/json")
 
 

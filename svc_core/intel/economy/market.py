@@ -209,7 +209,7 @@ class ListMarkets(PageRequest):
     min_probability: ShareFilter = UNSET
     """The least of that outcome, else of the first."""
     max_probability: ShareFilter = UNSET
-    """The most, likewise."""
+    """The most of that outcome, else of the first."""
     updated_since: UpdatedSince = _MARKET.later()
     q: lists.Q = UNSET
     sort: Annotated[Maybe[Literal["updatedAt", "volume", "closesAt"]], QUERY] = sort_orders(

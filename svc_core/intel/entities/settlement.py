@@ -68,7 +68,7 @@ class DistinguishEntities:
     entity_id: Id
     """One of them."""
     other_id: Id
-    """The other."""
+    """The entity that it is not."""
 
 
 @frozen

@@ -103,7 +103,7 @@ class ListPresets:
     names: Annotated[tuple[str, ...], Arg(positional=True), MaxLen(1_000)] = ()
     """Only these. Default: all."""
     add: Annotated[tuple[str, ...], Arg("add"), MaxLen(1_000)] = ()
-    """A preset to read from now on; repeatable."""
+    """Presets to read from now on."""
     pull: bool = True
     """Read at once what is added."""
 

@@ -103,11 +103,11 @@ class AddSources:
     ]
     """An http(s) address, a file, or a folder whose files are all added."""
     format: Annotated[str | None, MaxLen(40)] = None
-    """Its format, see svc sources formats. Default: the one that its content shows."""
+    """One of the formats that are read. Default: what its content shows."""
     name: Annotated[str | None, MinLen(1), MaxLen(200)] = None
     """Display name, when adding one source."""
     topics: tuple[str, ...] | None = None
-    """A topic that all its items belong to; repeatable."""
+    """Topics that all its items belong to."""
     cadence_seconds: Annotated[
         int | None, Arg("every"), Ge(CADENCE_SECONDS_MIN), Le(CADENCE_SECONDS_MAX)
     ] = None
@@ -115,13 +115,13 @@ class AddSources:
     options: Annotated[Mapping[str, Annotated[str, MaxLen(200)]], Arg("option")] = field(
         factory=dict
     )
-    """What its documents leave unsaid, as KEY=VALUE; repeatable; KEY= takes it back."""
+    """What its documents leave unsaid, as KEY=VALUE; an empty VALUE takes it back."""
     country_code: Annotated[
         str | None, Arg("country"), Pattern("[A-Z]{2}", "an ISO 3166-1 alpha-2 code such as FR")
     ] = None
-    """Where they are published, as an ISO 3166-1 alpha-2 code: --option country=."""
+    """Where they are published, as an ISO 3166-1 alpha-2 code; the option `country`."""
     timezone: str | None = None
-    """IANA zone of their dates that name none, such as Europe/Paris: --option timezone=."""
+    """IANA zone of dates that name none, such as Europe/Paris; the option `timezone`."""
     pull: bool = True
     """Read them at once."""
     keep: bool = False
@@ -135,7 +135,7 @@ class PullSources:
     """Which sources to read now: these, else all, else those that are due."""
 
     source_ids: SourceIds = ()
-    """Only these, src_..."""
+    """Only these."""
     all: bool = False
     """Every source, due or not, but for disabled ones."""
     force: bool = False
@@ -480,8 +480,8 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         add_sources,
         description=(
             "The content of a document decides its format. A running server then reads it again at "
-            "its own interval. What cannot be read is told and not kept, unless --keep says so, "
-            "and the exit code is 1; rows that are refused are told, and the exit code is 0."
+            "its own interval. What cannot be read is told and not kept, unless that is asked for. "
+            "At a terminal the exit code is 1 then; it is 0 where only rows are refused."
         ),
         columns=(*_COLUMNS, "kept", "location"),
         notes=_FAULTS,
@@ -490,7 +490,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "pull",
         "Read the sources that are due",
         pull_sources,
-        description="The exit code is 1 when one of them cannot be read.",
+        description="At a terminal the exit code is 1 when one of them cannot be read.",
         columns=(
             "id",
             "name",
@@ -501,7 +501,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _several(
         "remove",
-        "Stop reading sources; what they brought stays, unless --withdraw says otherwise",
+        "Stop reading sources; what they brought stays, unless it is withdrawn",
         remove_and_withdraw,
         description="What another source brings as well stays, with what that one says of it.",
         columns=("id", "name", "deleted", "updated", "location"),

@@ -22,23 +22,43 @@ function choose(at) {
   input.setAttribute("aria-activedescendant", all[chosen]?.id ?? "");
 }
 
+/** What the frame around the page has: what its buttons do, and the other workspaces. */
+function around() {
+  const rows = [
+    ["Change colour scheme", "theme dark light mode", '[data-act="theme"]', "sun-moon"],
+    ["Change density", "compact rows spacing", '[data-act="density"]', "layers"],
+    ["Your account", "profile password passkey sessions", ".me a", "key-round"],
+    ["Sign out", "log out logout leave", '.me form button', "log-out"],
+  ];
+  const acts = rows.map(([label, words, at, picture]) => ({ label, words, picture, press: $(at) }));
+  const spaces = [...document.querySelectorAll(".space li a:not([aria-current])")].map((press) =>
+    ({ label: `Switch to ${press.textContent}`, words: "workspace", picture: "chevrons-up-down", press }));
+  return [...acts, ...spaces].filter(({ press }) => press).map((entry) => ({ ...entry, group: "Here" }));
+}
+
 /** Shows entries ({group, label, href, picture, detail}) under the names of their groups. */
-function show(shown) {
+function show(entries, isDone = true) {
   let group = "";
+  const shown = Object.values(Object.groupBy(entries, (entry) => entry.group)).flat();
   const nodes = shown.flatMap((entry, at) => {
-    const link = make("li", { role: "option", id: `entry-${at}`, "data-href": entry.href, "aria-selected": "false" },
+    const link = make("li", { role: "option", id: `entry-${at}`, "data-href": entry.href ?? "", "aria-selected": "false" },
       icon(entry.picture), make("span", { class: "cut" }, entry.label), make("small", {}, entry.detail ?? ""));
     link.addEventListener("click", () => follow(entry));
     const head = entry.group === group ? [] : [make("li", { class: "grp", role: "presentation" }, entry.group)];
     group = entry.group;
     return [...head, link];
   });
-  list.replaceChildren(...nodes);
+  const nothing = isDone ? "Nothing here by that name" : "Searching";
+  list.replaceChildren(...nodes, ...(nodes.length ? [] : [make("li", { class: "grp", role: "presentation" }, nothing)]));
   choose(0);
-  say(shown.length ? `${shown.length} entries` : "Nothing found");
+  say(shown.length ? `${shown.length} entries` : nothing);
 }
 
 function follow(entry) {
+  if (entry.press) {
+    dialog.close();
+    return entry.press.click();
+  }
   const past = recent().filter(({ href }) => href !== entry.href);
   memory.set(place, JSON.stringify([{ ...entry, group: "Opened last" }, ...past].slice(0, RECENT)));
   location.href = entry.href;
@@ -50,13 +70,15 @@ const recent = () => { try { return JSON.parse(memory.get(place) ?? "[]").filter
 
 async function update() {
   const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const fits = ({ label, detail }) => words.every((word) => `${label} ${detail}`.toLowerCase().includes(word));
-  const fitting = entries.filter(fits);
+  const fits = (...texts) => words.every((word) => texts.join(" ").toLowerCase().includes(word));
+  const named = entries.filter(({ label }) => fits(label));
+  const fitting = [...named, ...entries.filter((entry) => !named.includes(entry) && fits(entry.label, entry.detail, entry.words))];
   const near = words.length ? fitting.slice(0, 8) : [...recent(), ...fitting];
-  show(near);
+  const isSearch = input.value.trim().length >= SHORTEST;
+  show(near, !isSearch);
   asked.abort();
   clearTimeout(timer);
-  if (input.value.trim().length < SHORTEST) return;
+  if (!isSearch) return;
   asked = new AbortController();
   const { signal } = asked;
   timer = setTimeout(async () => {
@@ -79,6 +101,6 @@ export async function open() {
   if (dialog.open) return;
   dialog.showModal();
   input.select();
-  if (!entries.length) entries = await load({}).catch(() => []);
+  if (!entries.length) entries = [...(await load({}).catch(() => [])), ...around()];
   update();
 }

@@ -17,6 +17,7 @@ from svc_core.access.model import MEMBERS, WORKSPACES
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.stream import Stream
+from svc_http.dashboard.captions import operation_title
 from svc_http.dashboard.derived import STREAM_BYTES, operation_page, page_routes, stream_bytes
 from svc_http.dashboard.desk import Desk, Home, Person
 from svc_http.dashboard.form_fields import fields_of
@@ -33,7 +34,7 @@ from svc_http.dashboard.page_addresses import (
 from svc_http.dashboard.page_markup import render_page
 from svc_http.dashboard.page_views import VIEWS
 from svc_http.dashboard.spots import Spot
-from svc_http.dashboard.value_shapes import anchor_of
+from svc_http.dashboard.value_shapes import anchor_of, title_of
 from svc_http.dashboard.visit import Download, HtmlPage, Redirection, Visit
 from svc_http.exchange.http_exchange import Exchange, Load
 from tests.golden.house import NOW, House
@@ -142,6 +143,12 @@ def known_ids(owner: Visitor) -> dict[str, str]:
     return ids
 
 
+def spot_title(page: HtmlPage) -> str:
+    """What a page is called: its row has a name, or the operation has one."""
+    title = operation_title(page.values["operation"])
+    return title_of(page.values.get("row", {}), title) if page.values["spot"].ids else title
+
+
 READS = [operation for operation in EVERY if is_safe(operation)]
 LISTS = [operation for operation in READS if operation.columns and not operation.local]
 UNAVAILABLE = {"AUDIO_NOT_AVAILABLE", "SERVICE_UNAVAILABLE"}
@@ -163,7 +170,7 @@ def test_what_can_be_read_has_a_page(owner, known_ids, operation) -> None:
         pytest.skip("the demo has no such part")
     if isinstance(answer, HtmlPage):
         text = html_of(answer)
-        assert operation.summary in unescape(text)
+        assert spot_title(answer) in unescape(text)
         assert text.count("<h1") == 1
 
 
@@ -271,6 +278,21 @@ def test_an_export_has_the_rows_of_all_pages(house, owner, form) -> None:
     assert ids[: len(rows)] == [row["id"] for row in rows]
 
 
+def test_an_empty_list_says_what_is_missing_and_how_to_begin(owner) -> None:
+    assert "No conversations yet" in owner.text("listThreads")
+    assert "Nothing matches" in owner.text("listEntities", query="q=zzqx")
+    assert "Nothing was looked for yet" in owner.text("searchEverything")
+
+
+def test_backticks_of_a_text_are_code_and_all_else_is_text(owner) -> None:
+    assert "<code>history</code> of what was displaced" in owner.text("listSubjects")
+
+    page = owner.visit("createProject")
+    field = attrs.evolve(page.values["fields"][0], hint="`<b>` & `c`, a ` alone")
+    text = html_of(attrs.evolve(page, values={**page.values, "fields": (field,)}))
+    assert "<code>&lt;b&gt;</code> &amp; <code>c</code>, a ` alone</p>" in text
+
+
 def test_a_page_says_the_same_as_a_request(owner) -> None:
     text = unescape(owner.text("listNews", query="limit=5&language=en"))
     assert "/api/v1/news?limit=5&language=en" in text.replace(
@@ -305,7 +327,7 @@ def test_a_form_creates_and_leads_to_what_it_made(owner, project) -> None:
     text = owner.text("getProject", query="_done=createProject", projectId=project)
 
     assert "Ports" in text
-    assert "Done: Create a project" in text
+    assert "Project created" in text
 
 
 def test_the_same_form_sent_twice_makes_one(owner) -> None:

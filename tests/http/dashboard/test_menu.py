@@ -18,7 +18,7 @@ NOW = datetime(2026, 1, 31, 9, 30, tzinfo=UTC)
 HOME = "/dashboard/w/wsp_a"
 EVERYBODY = {
     "Read": "Reports Profiles News Signals Incidents",
-    "Look": "Events Entities Cyber Markets Ledger",
+    "Look": "Events Entities CVEs Markets Ledger",
     "Build": "Projects Automations",
 }
 MANAGERS = {

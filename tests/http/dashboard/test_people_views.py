@@ -34,7 +34,7 @@ def test_a_role_is_changed_beside_the_member(desk: Desk, home: str, ann: Browser
 
     assert step.headers["location"].startswith(page(home, "members"))
     assert roles(desk, "ben") == {home: "admin"}
-    assert "Done" in words(ann.get(step.headers["location"]))
+    assert "Role changed" in words(ann.get(step.headers["location"]))
 
 
 def test_a_member_is_removed_after_a_question(desk: Desk, home: str, ann: Browser) -> None:
@@ -108,7 +108,7 @@ def test_acts_are_told_in_words_with_what_came_of_them(desk: Desk, home: str, an
 
     text = words(ann.get(page(home, "audit")))
 
-    assert "Give a member another role" in text
+    assert "Change role" in text
     assert "FORBIDDEN" in text
     assert "Sign in Done" in text
     assert f'href="{page(home, "audit")}?person=ben"' in ann.get(page(home, "audit")).text
