@@ -16,7 +16,7 @@ from svc_http.dashboard.kit import kit_values
 from svc_http.dashboard.page_markup import render_page
 from svc_http.dashboard.security import page_fields
 
-PATH = "/dashboard/components"
+PATH = "/components"
 FIELDS = {name.decode(): value.decode() for name, value in page_fields(None)}
 ROW = {"group": "Rows", "label": "Hospital ransomware", "detail": "Profile", "id": "prf_01j8z0k2v9"}
 NAMES = ("Reports", "News", "Keys")

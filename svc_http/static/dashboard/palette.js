@@ -65,7 +65,7 @@ function follow(entry) {
 }
 
 // What was kept is only offered where the page is still one that this person has.
-const isOurs = (entry) => typeof entry?.href === "string" && entry.href.startsWith("/dashboard/");
+const isOurs = (entry) => new URL(entry.href, location.origin).origin === location.origin;
 const recent = () => { try { return JSON.parse(memory.get(place) ?? "[]").filter(isOurs); } catch { return []; } };
 
 async function update() {
