@@ -48,7 +48,8 @@ class Home:
 class Person:
     """A signed-in person: who they are, their session, and the workspaces they are a member of.
 
-    `home` is the workspace of the page's address; None on pages of the whole installation.
+    `home` is the workspace of the page's address; None on pages of the whole installation. Somebody
+    with neither password nor passkey has no proof that a fresh sign-in could ask for.
     """
 
     user_id: str
@@ -59,6 +60,7 @@ class Person:
     is_operator: bool
     homes: tuple[Home, ...] = ()
     home: Home | None = None
+    has_proof: bool = True
 
     @property
     def role(self) -> Role | None:

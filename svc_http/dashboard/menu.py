@@ -81,6 +81,8 @@ def _entrances() -> Sequence[Operation[Any, Any]]:
 def shell_of(desk: Desk, visit: Visit) -> dict[str, Any]:
     """The values of the frame around a page, which `base.html` names."""
     person, home = desk.person, desk.person.home
+    if home is None and person.homes:  # the way back from pages of the installation
+        return shell_of(desk.at_home(person.homes[0]), visit)
     office = f"{PREFIX}/operate" if person.is_operator else PREFIX
     root = f"{PREFIX}/w/{home.id}" if home else office
     spaces = [(each.name, f"{PREFIX}/w/{each.id}") for each in person.homes]

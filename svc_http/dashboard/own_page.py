@@ -3,27 +3,24 @@
 Rule: each form on it runs one operation, as its derived page does, and comes back here.
 """
 
-import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from svc_core import catalog
 from svc_core.access import passkeys
 from svc_core.access.passkeys import PasskeyHolder
-from svc_core.base import instants
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
 from svc_core.operation.ports import SYSTEM
 from svc_http.dashboard.desk import Desk
 from svc_http.dashboard.menu import shell_of
+from svc_http.dashboard.page_addresses import BY_ID
 from svc_http.dashboard.page_serving import sign_in_address
 from svc_http.dashboard.visit import HtmlPage, PageAnswer, PageRoute, Redirection, Visit
 from svc_http.exchange.http_exchange import DASHBOARD
 
 OWN_PAGE: Final = f"{DASHBOARD}/me"
 
-_OPERATIONS: Final = {operation.id: operation for operation in catalog.LOCAL_OPERATIONS}
 _FORMS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "setPassword": ("Your password is another one; all other sessions have ended.", ("password",)),
     "addPasskey": ("The passkey was added.", ("answer", "name")),
@@ -46,10 +43,10 @@ async def _start(desk: Desk, _visit: Visit) -> PageAnswer:
 
 async def _act(desk: Desk, visit: Visit) -> PageAnswer:
     form = {name: entries[0] for name, entries in (visit.form or {}).items()}
-    operation = _OPERATIONS.get(form.get("act", ""))
+    operation = BY_ID.get(form.get("act", ""))
     if operation is None or operation.id not in _FORMS:
         raise Problem(problem.INVALID_PARAMETER, "act: it names no form of this page.")
-    if operation.guarded and not desk.is_fresh:
+    if operation.guarded and not _may_change(desk):
         return Redirection(sign_in_address(desk.exchange, is_again=True))
     body = {name: form[name] for name in _FORMS[operation.id][1] if form.get(name)}
     try:
@@ -67,19 +64,27 @@ async def _show(desk: Desk, visit: Visit) -> PageAnswer:
 async def _page(
     desk: Desk, visit: Visit, refusal: Problem | None = None, toast: str = ""
 ) -> HtmlPage:
-    methods = await _answer(desk, "showSignInMethods")
-    sessions, user_id = await _answer(desk, "listSessions"), desk.person.user_id
+    home, user_id = _at_home(desk), desk.person.user_id
+    sessions = await home.read(BY_ID["listSessions"])
     values = {
-        **shell_of(_at_home(desk), visit),
+        **shell_of(desk, visit),
         "person": desk.person,
-        "methods": methods | {"passkeys": [_with_instants(row) for row in methods["passkeys"]]},
-        "sessions": [_with_instants(row) for row in sessions if row["userId"] == user_id],
+        "methods": await home.read(BY_ID["showSignInMethods"]),
+        "sessions": [row for row in sessions if row["userId"] == user_id],
         "passkey": _options(desk),
+        "may_change": _may_change(desk),
+        "again": sign_in_address(desk.exchange, is_again=True),
         "refusal": refusal,
     }
     if toast:
         values["toasts"] = ((toast, "", ()),)
     return HtmlPage("me", values, 200 if refusal is None else refusal.type.status)
+
+
+def _may_change(desk: Desk) -> bool:
+    """Whether to change what the person signs in by: the first of it needs no fresh sign-in, which
+    would have nothing to ask for."""
+    return desk.is_fresh or not desk.person.has_proof
 
 
 def _options(desk: Desk) -> str | None:
@@ -89,17 +94,6 @@ def _options(desk: Desk) -> str | None:
         return None
     holder = PasskeyHolder(person.user_id, person.handle)
     return passkeys.registration_options(units.context(Actor(SYSTEM)), holder)
-
-
-async def _answer(desk: Desk, operation_id: str) -> Any:
-    reply = await _at_home(desk).run(_OPERATIONS[operation_id])
-    return json.loads(reply.body)["data"]
-
-
-def _with_instants(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: instants.parse(text) if name.endswith("At") else text for name, text in row.items()
-    }
 
 
 def _at_home(desk: Desk) -> Desk:

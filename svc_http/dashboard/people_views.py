@@ -14,7 +14,7 @@ from svc_http.dashboard.captions import operation_title
 from svc_http.dashboard.derived import operation_page
 from svc_http.dashboard.desk import Desk
 from svc_http.dashboard.page_addresses import BY_ID
-from svc_http.dashboard.spots import Spot
+from svc_http.dashboard.page_serving import sign_in_address
 from svc_http.dashboard.visit import HtmlPage, PageAnswer, View, Visit
 
 _TEMPLATES: Final = {"listMembers": "members", "listSessions": "sessions", "listAudit": "audit"}
@@ -26,18 +26,14 @@ def views_of_people() -> Mapping[str, View]:
 
 
 async def _list_page(operation_id: str, template: str, desk: Desk, visit: Visit) -> PageAnswer:
-    operation = BY_ID[operation_id]
-    page = await operation_page(operation, desk, visit)
+    page = await operation_page(BY_ID[operation_id], desk, visit)
     if not isinstance(page, HtmlPage):
         return page
     own = {
         "person": desk.person,
         "roles": get_args(Role),
         "titles": {id_: operation_title(each) for id_, each in BY_ID.items()},
-        "forms": [
-            (act, Spot(act.operation, desk, visit).fields)
-            for act in Spot(operation, desk, visit).members()
-            if act.operation.verb == "invite"
-        ],
+        "is_fresh": desk.is_fresh,
+        "again": sign_in_address(desk.exchange, is_again=True),
     }
     return attrs.evolve(page, template=template, values={**page.values, **own})

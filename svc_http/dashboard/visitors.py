@@ -75,5 +75,6 @@ def _person(signed: SignedIn, workspaces: dict[str, Workspace]) -> Person:
         session_id=signed.session.id,
         signed_in_at=signed.session.signed_in_at,
         is_operator=signed.is_operator,
+        has_proof=signed.credential.password is not None or signed.credential.passkeys != (),
         homes=tuple(sorted(homes, key=lambda home: (home.name, home.id))),
     )

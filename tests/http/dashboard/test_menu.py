@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from svc_http.dashboard import menu
@@ -20,11 +21,12 @@ EVERYBODY = {
     "Read": "Reports Profiles News Signals Incidents",
     "Look": "Events Entities CVEs Markets Ledger",
     "Build": "Projects Automations",
+    "Run": "Workspace",
 }
 MANAGERS = {
     **EVERYBODY,
     "Build": "API keys Webhooks Projects Automations",
-    "Run": "Members Audit",
+    "Run": "Members Audit Workspace",
 }
 OPERATORS = {"Run": "Sources Payments"}
 """Sections and labels that each role sees, beside the folded sections."""
@@ -65,6 +67,15 @@ def test_the_operator_has_the_pages_of_the_installation():
         for links in shell["sections"].values()
         for link in links
     )
+
+
+def test_pages_of_the_installation_lead_back_to_a_workspace():
+    desk = desk_of("owner", is_operator=True)
+    person = attrs.evolve(desk.person, home=None)
+    shell = shell_at(attrs.evolve(desk, person=person), "/dashboard/operate/users")
+    assert shell["home"] == HOME
+    assert shell["palette"] == f"{HOME}/palette"
+    assert [link["label"] for link in shell["sections"]["Operate"] if link["is_here"]] == ["Users"]
 
 
 @pytest.mark.parametrize("role", ["member", "admin", "owner"])

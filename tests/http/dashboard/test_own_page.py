@@ -82,6 +82,37 @@ def test_what_is_dangerous_asks_for_a_fresh_sign_in(desk: Desk, ann: Browser, ac
     assert "sign-in" not in ann.post(PAGE, form).headers.get("location", "")
 
 
+def test_what_needs_a_fresh_sign_in_is_offered_after_it(desk: Desk, ann: Browser) -> None:
+    assert 'value="setPassword"' in ann.get(PAGE).text
+    desk.house.clock.forward(minutes=11)
+
+    stale = ann.get(PAGE)
+
+    assert 'value="setPassword"' not in stale.text
+    assert "Confirm it is you" in words(stale)
+    assert 'href="/dashboard/sign-in?next=%2Fdashboard%2Fme&amp;again=true"' in stale.text
+
+
+def test_somebody_without_a_password_sets_the_first_at_any_time(desk: Desk, ann: Browser) -> None:
+    async def forget(ctx: Any) -> None:
+        await ctx.save(CREDENTIALS, owner.id, attrs.evolve(owner, password=None))
+
+    owner = credential_of(desk, "ann")
+    desk.system(forget)
+    desk.house.clock.forward(minutes=11)
+    again = ann.get("/dashboard/sign-in?again=true")
+    assert "Choose a password" in words(again)
+    assert "svc users link ann" in words(again)
+    assert 'name="password"' not in again.text
+    assert 'value="setPassword"' in ann.get(PAGE).text
+
+    ann.post(PAGE, {"act": "setPassword", "password": OTHER})
+
+    assert desk.browser().sign_in("ann", OTHER).status_code == 303
+    second = ann.post(PAGE, {"act": "setPassword", "password": PASSWORD})
+    assert "again=true" in second.headers["location"], "of the second one there is a proof"
+
+
 def test_a_passkey_is_removed_and_the_last_way_in_stays(desk: Desk, ann: Browser) -> None:
     give_passkey(desk, "ann")
     assert "Ann's laptop" in words(ann.get(PAGE))

@@ -37,6 +37,35 @@ def test_a_role_is_changed_beside_the_member(desk: Desk, home: str, ann: Browser
     assert "Role changed" in words(ann.get(step.headers["location"]))
 
 
+def test_an_act_that_would_lose_what_was_chosen_is_confirmed_first(
+    desk: Desk, home: str, ann: Browser
+) -> None:
+    desk.person("ben", home, "member")
+    desk.house.clock.forward(minutes=11)
+
+    stale = ann.get(page(home, "members")).text
+    assert "<select" not in stale
+    (step,) = re.findall(r'href="(/dashboard/sign-in\?[^"]+)"', stale)
+    back = ann.post(step.replace("&amp;", "&"), {"password": PASSWORD})
+
+    assert back.headers["location"] == page(home, "members")
+    assert "<select" in ann.get(page(home, "members")).text
+
+
+def test_the_last_owner_is_neither_removed_nor_made_less(
+    desk: Desk, home: str, ann: Browser
+) -> None:
+    own_id = credential_of(desk, "ann").id
+    own = page(home, f"members/{own_id}/")
+    assert own in ann.get(page(home, "members")).text
+    for row in ann.get(page(home, "members?_as=json")).json()["data"]:
+        if row["id"] != own_id:
+            ann.post(page(home, f"members/{row['id']}/remove"))
+    members = ann.get(page(home, "members"))
+    assert members.status_code == 200
+    assert own not in members.text
+
+
 def test_a_member_is_removed_after_a_question(desk: Desk, home: str, ann: Browser) -> None:
     ben = desk.person("ben", home, "member")
     path = page(home, f"members/{credential_of(desk, 'ben').id}/remove")
@@ -86,8 +115,7 @@ def test_a_session_is_ended_where_it_is_listed(desk: Desk, home: str, ann: Brows
 
 
 def test_somebody_is_invited_and_comes_in(desk: Desk, home: str, ann: Browser) -> None:
-    text = ann.get(page(home, "members")).text
-    assert f'action="{page(home, "members/invite")}"' in text
+    assert f'href="{page(home, "members/invite")}"' in ann.get(page(home, "members")).text
 
     answer = ann.post(page(home, "members/invite"), {"role": "admin", "handle": "dee"})
 
@@ -114,3 +142,30 @@ def test_acts_are_told_in_words_with_what_came_of_them(desk: Desk, home: str, an
     assert f'href="{page(home, "audit")}?person=ben"' in ann.get(page(home, "audit")).text
     assert "FORBIDDEN" in words(ann.get(page(home, "audit?person=ben")))
     assert "FORBIDDEN" not in words(ann.get(page(home, "audit?person=ann")))
+
+
+def test_what_is_done_with_a_workspace_stands_on_its_page(
+    desk: Desk, home: str, ann: Browser
+) -> None:
+    def acts(browser: Browser) -> set[str]:
+        text = browser.get(page(home, "workspace")).text
+        return set(re.findall(rf'(?:href|action)="{page(home, "workspace")}/([\w-]+)"', text))
+
+    assert acts(ann) == {"rename", "export", "delete"}
+    assert "Grant" not in words(ann.get(page(home, "workspace")))
+    assert acts(desk.person("ben", home, "member")) == set()
+
+    assert "What goes with it" in words(ann.get(page(home, "workspace/delete")))
+    deletion = ann.post(page(home, "workspace/delete"), {"name": "Harbour desk"})
+    assert deletion.status_code in {200, 303}
+    assert acts(ann) == {"rename", "export", "delete", "keep"}
+
+
+def test_a_link_says_whom_it_is_for(desk: Desk, home: str) -> None:
+    operator = desk.person("ola", home, "owner", is_operator=True)
+    desk.person("ben", home, "member")
+    reset = operator.post("/dashboard/operate/users/link", {"handle": "ben"})
+    assert "A link for ben It lets them choose a new password." in words(reset)
+    form = {"handle": "dee", "role": "admin"}
+    invitation = operator.post(page(home, "members/invite"), form)
+    assert "A link for dee Whoever opens it becomes admin of Harbour desk" in words(invitation)
