@@ -52,7 +52,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.wire": 986,
     "svc_http": 423,
     "svc_http.adapter": 363,
-    "svc_http.dashboard": 1797,
+    "svc_http.dashboard": 1793,
     "svc_http.exchange": 696,
     "svc_http.guard": 754,
     "svc_http.mcp": 164,
