@@ -5,6 +5,7 @@ Rule 2: a key restricts its plan and never exceeds it.
 Rule 3: all faults of a request are reported together.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -27,6 +28,7 @@ NAME_MAX = 120
 """As for the other names people give: fits a line of the dashboard."""
 ADDRESSES_MAX = 100
 """Exact addresses of one key: a fleet behind fixed egress has a handful."""
+_ID = re.compile("[a-z]{3}_[0-9a-f]+")
 _PORT = "6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3}"
 _ORIGIN = rf"https?://([a-z0-9_.-]{{1,253}}|\[[0-9a-f:.]{{2,45}}\])(:({_PORT}))?"
 _AS_SENT = "an origin as browsers send it, without a path, such as https://app.example.org"
@@ -143,6 +145,13 @@ def name_faults(name: str) -> Iterable[InputFault]:
     """What is wrong with the name of a key, a person or a workspace."""
     if not 1 <= len(name) <= NAME_MAX or not name.isprintable():
         yield InputFault("/name", f"must be 1 to {NAME_MAX} printable characters")
+
+
+def workspace_name_faults(name: str) -> Iterable[InputFault]:
+    """What is wrong with the name of a workspace, which stands where an id may stand as well."""
+    yield from name_faults(name)
+    if _ID.fullmatch(name):
+        yield InputFault("/name", "must not look like an id")
 
 
 def _scope_faults(scopes: tuple[str, ...]) -> Iterable[InputFault]:

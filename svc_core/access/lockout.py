@@ -9,7 +9,7 @@ Rule 5: the passwords of people are counted in the same way, under names that no
     those of an account from one address, and those of an account, of which it takes twenty.
 """
 
-from collections import OrderedDict
+from collections import ChainMap, OrderedDict
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
@@ -40,9 +40,9 @@ from svc_core.operation.ports import Failures, LockedAddress
 #
 # Weak spots: the state is kept by exact address, so an attacker with many of them (an IPv6
 # subscriber has a /64 at least) has five attempts from each. Against keys of 256 random bits that
-# is no danger: the lockout saves work and log lines, and is not what protects keys. A flood of
-# sign-ins under made-up names is counted beside them, but hashing bounds it to some sixty a second:
-# in a window fewer than are remembered, so that it drops no failure that still counts.
+# is no danger: the lockout saves work and log lines, and is not what protects keys. Sign-ins are
+# counted by address block, and each kind of names has a bound of its own: a flood under made-up
+# handles, or from many addresses, drops no failure of an account that there is.
 
 ATTEMPTS_MAX = 5
 ACCOUNT = "account "
@@ -110,7 +110,8 @@ def locked_addresses(failures: Mapping[str, Failures], now: datetime) -> tuple[L
 
 
 class MemoryLockouts:
-    """The lockout state of this process; the address with the oldest last failure is dropped first.
+    """The lockout state of this process; of each kind of names the one with the oldest last failure
+    is dropped first.
 
     For one thread or event loop: no method waits, so between reading what is `known`, deciding and
     noting nothing else runs. A host that looks keys up asynchronously reads again after the
@@ -121,22 +122,27 @@ class MemoryLockouts:
 
     def __init__(self, addresses_max: int = ADDRESSES_MAX) -> None:
         self._addresses_max = addresses_max
-        self._failures: OrderedDict[str, Failures] = OrderedDict()
+        self._failures: dict[str, OrderedDict[str, Failures]] = {}
 
     def __len__(self) -> int:
-        return len(self._failures)
+        return sum(map(len, self._failures.values()))
+
+    def _alike(self, name: str) -> OrderedDict[str, Failures]:
+        """The failures of all names of this kind: addresses, or people there are or are not."""
+        kind, is_name, _ = name.partition("_")
+        return self._failures.setdefault(kind if is_name else "", OrderedDict())
 
     def known(self, address: str) -> Failures:
         """The failures of one address, oldest first; empty for a stranger."""
-        return self._failures.get(address, ())
+        return self._alike(address).get(address, ())
 
     def note(self, address: str, now: datetime) -> Failures:
         """Record a failure, unless the address is locked; the failures before it."""
-        before = self.known(address)
-        self._failures[address] = record_failure(before, now, attempts_max(address))
-        self._failures.move_to_end(address)
-        if len(self._failures) > self._addresses_max:
-            self._failures.popitem(last=False)
+        before, rows = self.known(address), self._alike(address)
+        rows[address] = record_failure(before, now, attempts_max(address))
+        rows.move_to_end(address)
+        if len(rows) > self._addresses_max:
+            rows.popitem(last=False)
         return before
 
     # -- as the port that processes may share ----------------------------------------------------
@@ -151,11 +157,12 @@ class MemoryLockouts:
 
     async def locked(self, now: datetime) -> tuple[LockedAddress, ...]:
         """The addresses that are locked at `now`."""
-        return locked_addresses(self._failures, now)
+        return locked_addresses(ChainMap(*self._failures.values()), now)
 
     async def clear(self, address: str | None) -> int:
         """Delete the failures of one address, or of all; the number of addresses that had some."""
-        addresses = [key for key in self._failures if address in (None, key)]
-        for key in addresses:
-            del self._failures[key]
-        return len(addresses)
+        if address is None:
+            count = len(self)
+            self._failures.clear()
+            return count
+        return int(self._alike(address).pop(address, None) is not None)

@@ -42,13 +42,17 @@ PURGED_AT_ONCE = 100
 
 @frozen(kw_only=True)
 class LinkGrant:
-    """What whoever follows a link becomes, or who they are already (`user_id`)."""
+    """What whoever follows a link becomes, or who they are already (`user_id`).
+
+    `issued_by` is the member who made an invitation, None for the operator.
+    """
 
     user_id: str | None = None
     handle: str | None = None
     workspace_id: str | None = None
     role: Role = "member"
     is_operator: bool = False
+    issued_by: str | None = None
 
 
 @frozen
@@ -114,6 +118,13 @@ async def read_link(ctx: Context, token: str) -> OneUseLink | None:
     if link.purpose == "setup" and not await is_unclaimed(ctx):
         return None
     return link
+
+
+async def end_invitations(ctx: Context, workspace_id: str, user_id: str) -> None:
+    """End the invitations into a workspace that a member has made."""
+    async for row in ctx.every(LINKS, where={"workspace_id": (workspace_id,)}):
+        if LINKS.decode(row.raw).grant.issued_by == user_id:
+            await ctx.remove(LINKS, row.id)
 
 
 async def end_links(ctx: Context, user_id: str) -> None:

@@ -92,7 +92,7 @@ async def create_workspace(
         Problem: VALIDATION_FAILED for an unknown plan or a bad name, NOT_FOUND for the owner.
     """
     _check_plan(plan, plans)
-    problem.refuse(list(creation.name_faults(name)))
+    problem.refuse(list(creation.workspace_name_faults(name)))
     workspace = Workspace(ctx.ids.new("wsp"), name, plan, ctx.now)
     await ctx.create(WORKSPACES, workspace.id, workspace)
     if owner is None:
@@ -329,7 +329,7 @@ def _check_email(email: str) -> None:
 
 
 async def find_workspace(ctx: Context, name: str | None) -> Workspace:
-    """The workspace with this id or name; without one, the only one there is.
+    """The workspace with this id, else with this name; without one, the only one there is.
 
     For a person who works in a workspace it is that one.
 
@@ -340,8 +340,8 @@ async def find_workspace(ctx: Context, name: str | None) -> Workspace:
         return await ctx.value(WORKSPACES, ctx.actor.workspace_id)
     filters = None if name is None else {"name": (name,)}
     matches = await scan_values(ctx, WORKSPACES, where=filters, limit=CHOICES_MAX)
-    by_id = await ctx.find_many(WORKSPACES, () if name is None else (name,))
-    matches += [row for row in by_id.values() if row not in matches]
+    if name is not None and (by_id := await ctx.find(WORKSPACES, name)) is not None:
+        return by_id
     if len(matches) == 1:
         return matches[0]
     if matches:

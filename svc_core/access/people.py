@@ -5,10 +5,12 @@ Rule 2: of a password only its hash is stored; of a passkey its public key.
 Rule 3: what a person may do in a workspace says their membership, read anew at each request.
 """
 
+import string
 import unicodedata
 from collections.abc import Iterable
 from datetime import datetime
 from hashlib import sha256
+from typing import Final
 
 from attrs import field, frozen
 
@@ -22,6 +24,10 @@ from svc_core.wire import InputFault
 HANDLE_MIN = 2
 HANDLE_MAX = 64
 """A mail address may be a handle; of a hundred addresses fewer than one is longer."""
+SIGNS: Final = frozenset(string.digits + "._-@+")
+"""What a handle may have beside letters of one script: those of two can look like one."""
+RESERVED: Final = frozenset({"operator", "svc"})
+"""Names by which the audit log and the pages mean the service itself."""
 PASSKEYS_MAX = 20
 """Passkeys of one person: a few devices and their spares."""
 MEMBERSHIPS_MAX = 100
@@ -72,16 +78,26 @@ CREDENTIALS: Collection[Credential] = Collection(
 
 
 def handle_faults(handle: str) -> Iterable[InputFault]:
-    """What is wrong with the form of a handle."""
-    is_word = handle.isprintable() and not any(map(str.isspace, handle))
-    if not (len(handle) >= HANDLE_MIN and len(fold_handle(handle)) <= HANDLE_MAX and is_word):
+    """What is wrong with a new handle."""
+    letters = set(fold_handle(handle)) - SIGNS
+    scripts = {unicodedata.name(letter, "").partition(" ")[0] for letter in letters}
+    if not _is_word(handle):
         size = f"{HANDLE_MIN} to {HANDLE_MAX}"
         yield InputFault("/handle", f"must be {size} printable characters without spaces")
+    elif len(scripts) > 1 or any(unicodedata.category(letter)[0] not in "LM" for letter in letters):
+        yield InputFault("/handle", "must have letters of one script, digits and . _ - @ + alone")
+    elif fold_handle(handle) in RESERVED:
+        yield InputFault("/handle", "is a name of the service itself; choose another")
+
+
+def _is_word(handle: str) -> bool:
+    is_word = handle.isprintable() and not any(map(str.isspace, handle))
+    return is_word and len(handle) >= HANDLE_MIN and len(fold_handle(handle)) <= HANDLE_MAX
 
 
 async def find_credential(ctx: Context, handle: str) -> Credential | None:
     """The credential with this handle, however it is written."""
-    if list(handle_faults(handle)):
+    if not _is_word(handle):
         return None
     rows = await scan_values(ctx, CREDENTIALS, where={"handle": (fold_handle(handle),)}, limit=1)
     return rows[0] if rows else None

@@ -18,7 +18,14 @@ from svc_core.access import operations as accounts
 from svc_core.access import passkeys, passwords, sign_ins
 from svc_core.access.creation import NAME_MAX, Role
 from svc_core.access.model import KEYS, MEMBERS, USERS, User
-from svc_core.access.one_use_links import IssuedLink, LinkGrant, LinkPurpose, end_links, issue_link
+from svc_core.access.one_use_links import (
+    IssuedLink,
+    LinkGrant,
+    LinkPurpose,
+    end_invitations,
+    end_links,
+    issue_link,
+)
 from svc_core.access.operations import OfWorkspace, members_of
 from svc_core.access.passkeys import ANSWER_MAX, PasskeyAnswer
 from svc_core.access.people import (
@@ -43,7 +50,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page, Single
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import EVERYBODY, Confidential, Operation, Trait, local
+from svc_core.operation.declaration import PEOPLE, Confidential, Operation, Trait, local
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
 from svc_core.wire.constraints import Arg, Doc, IdOf, MaxLen, MinLen, WriteOnly
@@ -222,9 +229,17 @@ async def remove_user(ctx: Context, request: RemoveUser) -> Single[RemovedUser]:
     workspaces that they hold go on; they are named, to be revoked one by one.
 
     Raises:
-        Problem: NOT_FOUND, or RESOURCE_CONFLICT for the last owner of a workspace.
+        Problem: NOT_FOUND, or RESOURCE_CONFLICT for the last owner of a workspace and the last
+            operator.
     """
     user = await _user(ctx, request.user)
+    people = [CREDENTIALS.decode(row.raw) async for row in ctx.every(CREDENTIALS)]
+    if {person.id for person in people if person.is_operator} == {user.id}:
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            "This is the last operator of the installation.",
+            resolution="Make somebody else one first: svc users link HANDLE --operator",
+        )
     for key in await accounts.list_keys(ctx, user.id):
         await ctx.save(KEYS, key.id, key_rules.revoke(key, ctx.now))
     left: list[KeyLeft] = []
@@ -233,6 +248,7 @@ async def remove_user(ctx: Context, request: RemoveUser) -> Single[RemovedUser]:
         others = {member.role for id_, member in members.items() if id_ != user.id}
         check_change("owner", row.role, None, has_other_owner="owner" in others)
         await ctx.remove(MEMBERS, row.id)
+        await end_invitations(ctx, row.workspace_id, user.id)
         keys = await accounts.list_keys(ctx, row.workspace_id)
         left += [reshape(KeyLeft, key) for key in keys if key.user_id == user.id]
     await end_links(ctx, user.id)
@@ -336,6 +352,8 @@ async def _session_rows(ctx: Context, sessions: Sequence[PersonSession]) -> list
 async def _visible_users(ctx: Context, request: ListSessions) -> set[str] | None:
     """Whose sessions the caller may see; None for everybody's."""
     home = ctx.actor.workspace_id
+    if "operator" not in ctx.actor.roles and home is None:
+        return {ctx.actor.user_id or ""}
     if home is None and request.user is not None:
         return {(await _user(ctx, request.user)).id}
     if home is None and request.workspace is None:
@@ -392,7 +410,7 @@ async def _credential_of(ctx: Context, who: str | None) -> Credential:
 
 
 _local: Any = partial(local, binding="system")
-_own: Any = partial(_local, roles=EVERYBODY)
+_own: Any = partial(_local, roles=PEOPLE)
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _local(

@@ -3,7 +3,7 @@
 Rule 1: a session is a row, so that it can be seen and ended. Its token is 32 random bytes, of which
         the digest alone is stored.
 Rule 2: it ends after twelve idle hours, after fourteen days in any case, and with a change of the
-        password, but for the one in which it was changed.
+        password, but for the one in which it was changed, whose token is exchanged.
 Rule 3: roles are read anew at each request. After a change of them the token is exchanged at the
         next request; the former one does for another minute, for the other tabs of the browser.
 """
@@ -252,11 +252,17 @@ async def end_session(ctx: Context, session_id: str) -> None:
 
 
 async def end_sessions(ctx: Context, user_id: str, *, but: str | None = None) -> int:
-    """End all sessions of a person but one; the number of those that ended."""
-    rows = [row for row in await sessions_of(ctx, user_id) if row.id != but]
+    """End all sessions of a person but one, whose token is exchanged at its next request.
+
+    The number of those that ended.
+    """
+    rows = await sessions_of(ctx, user_id)
     for row in rows:
-        await ctx.remove(SESSIONS, row.id)
-    return len(rows)
+        if row.id == but:
+            await ctx.save(SESSIONS, row.id, attrs.evolve(row, role_version=""))
+        else:
+            await ctx.remove(SESSIONS, row.id)
+    return sum(row.id != but for row in rows)
 
 
 async def sessions_of(ctx: Context, user_id: str) -> list[PersonSession]:

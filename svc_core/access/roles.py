@@ -3,7 +3,8 @@
 Rule 1: a role is a set of scopes, and the local operations that name it among their `roles`.
 Rule 2: the operator of the installation runs what is for the operator alone, and credits and plans
         of every workspace; a workspace's own rows they reach by their role in it, as anybody does.
-Rule 3: what a person may not run does not exist for them.
+Rule 3: what is a person's own (`PEOPLE`) they run without any workspace as well.
+Rule 4: what a person may not run does not exist for them.
 """
 
 from collections.abc import Mapping
@@ -29,7 +30,7 @@ _INSTALLATION: Final = frozenset({"credits", "plans"})
 
 
 def may_run(operation: Operation[Any, Any], role: str | None, *, is_operator: bool) -> bool:
-    """Whether a person with this role, None without any, may run the operation."""
+    """Whether a person with this role, None without any, has a page of the operation."""
     return _by_role(operation, role) or (is_operator and _by_office(operation, role))
 
 
@@ -46,6 +47,8 @@ def actor_of(
     Raises:
         Problem: NOT_FOUND, where they may not.
     """
+    if role is None and "person" in operation.roles:
+        return Actor(SYSTEM, user_id=user_id, roles=frozenset({"person"}))
     by_role = _by_role(operation, role)
     if not by_role and not (is_operator and _by_office(operation, role)):
         raise Problem(problem.NOT_FOUND, "There is no such page for you.")

@@ -1,6 +1,6 @@
 """Sign-in: by password, by passkey, and by following a one-use link (Dashboard: Who is who, Locks).
 
-Rule 1: five failures of an account from one address lock the password of that account there for
+Rule 1: five failures of an account from one address block lock its password there for
         fifteen minutes, twenty from anywhere lock it everywhere. They are counted under names of
         their own, so that nobody locks the keys of an address. A passkey and a link pass the lock.
 Rule 2: an unknown handle costs and counts as a wrong password does.
@@ -17,8 +17,10 @@ from attrs import field, frozen
 
 from svc_core.access import lockout
 from svc_core.access import operations as accounts
+from svc_core.access.address import block
+from svc_core.access.audit import AuditCaller, record_act
 from svc_core.access.model import MEMBERS, USERS, WORKSPACES
-from svc_core.access.one_use_links import LINKS, OneUseLink, end_links, read_link
+from svc_core.access.one_use_links import LINKS, LinkGrant, OneUseLink, end_links, read_link
 from svc_core.access.passkeys import PasskeyAnswer, judge_passkey, register_passkey
 from svc_core.access.passwords import (
     LENGTH_MAX,
@@ -44,6 +46,7 @@ from svc_core.access.person_sessions import (
     token_digest,
 )
 from svc_core.access.plans import PlanTable
+from svc_core.access.workspace_members import check_change
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context
@@ -65,13 +68,10 @@ class PasswordAttempt:
 
 @frozen(kw_only=True)
 class LinkAnswer:
-    """What a person enters who follows a link.
-
-    `user_id` is who is signed in already, as the session says; whoever is not chooses a password, a
-    passkey (asked for with the digest of the link as the id of its holder), or both.
+    """What a person enters who follows a link: a password, a passkey (asked for with the digest of
+    the link as the id of its holder), or both.
     """
 
-    user_id: str | None = None
     handle: str | None = None
     name: str | None = None
     password: str | None = field(default=None, repr=False)
@@ -126,9 +126,9 @@ def _locks(credential: Credential | None, handle: str, address: str) -> tuple[st
 
     An unknown handle is counted under its digest, as people type passwords in its place.
     """
-    unknown = f"unknown-{token_digest(fold_handle(handle[:LENGTH_MAX]))[:16]}"
+    unknown = f"unknown_{token_digest(fold_handle(handle[:LENGTH_MAX]))[:16]}"
     account = unknown if credential is None else credential.id
-    return f"sign-in {account} {address}", f"{lockout.ACCOUNT}{account}"
+    return f"sign-in {account} {block(address)}", f"{lockout.ACCOUNT}{account}"
 
 
 async def _check_locks(work: WorkContext, locks: Iterable[str]) -> None:
@@ -184,9 +184,6 @@ async def use_link(ctx: Context, token: str, answer: LinkAnswer, phc: str | None
     """
     link = await usable_link(ctx, token)
     await ctx.remove(LINKS, link.digest)
-    if link.purpose == "invite" and answer.user_id is not None:
-        await _join(ctx, link, answer.user_id)
-        return answer.user_id
     if link.purpose == "sign-in" and link.grant.user_id is not None:
         return link.grant.user_id
     if phc is None and answer.passkey is None:
@@ -203,10 +200,32 @@ async def use_link(ctx: Context, token: str, answer: LinkAnswer, phc: str | None
     is_operator = credential.is_operator or link.grant.is_operator
     credential = attrs.evolve(credential, is_operator=is_operator)
     credential = await _save_password(ctx, credential, phc)
-    await end_links(ctx, user_id)
     if answer.passkey is not None:
         await register_passkey(ctx, credential, answer.passkey, link.digest)
     return user_id
+
+
+async def join_by_link(
+    ctx: Context, token: str, user_id: str, device: Device, *, session_id: str | None = None
+) -> None:
+    """Let somebody who is signed in join by an invitation; it proves nothing, so that their
+    session stays as it is.
+
+    Raises:
+        Problem: LINK_EXPIRED, RESOURCE_CONFLICT where it is for another handle, or NOT_FOUND.
+    """
+    link = await usable_link(ctx, token)
+    who, handle = (await ctx.value(CREDENTIALS, user_id)).handle, link.grant.handle
+    if link.purpose != "invite" or fold_handle(handle or who) != fold_handle(who):
+        raise Problem(
+            problem.RESOURCE_CONFLICT,
+            "The link is for somebody else.",
+            resolution="Sign out first and follow it then, or ask for one without a handle.",
+        )
+    await ctx.remove(LINKS, link.digest)
+    home = await _join(ctx, link, user_id)
+    caller = AuditCaller(who=who, user_id=user_id, address=device.address)
+    await record_act(ctx, caller, "useInviteLink", session_id=session_id, workspace_id=home)
 
 
 async def usable_link(ctx: Context, token: str) -> OneUseLink:
@@ -216,23 +235,40 @@ async def usable_link(ctx: Context, token: str) -> OneUseLink:
         Problem: LINK_EXPIRED.
     """
     link = await read_link(ctx, token)
-    if link is None:
-        detail = "The link was used, or its time is over."
+    if link is None or not await _is_backed(ctx, link.grant):
+        detail = "The link was used or taken back, or its time is over."
         raise Problem(problem.LINK_EXPIRED, detail, resolution=_ANOTHER)
     return link
+
+
+async def _is_backed(ctx: Context, grant: LinkGrant) -> bool:
+    """Whether who made an invitation may still make it; the operator always may."""
+    if grant.issued_by is None:
+        return True
+    maker = await ctx.find(MEMBERS, f"{grant.workspace_id}:{grant.issued_by}")
+    try:
+        acting = None if maker is None else maker.role
+        check_change(acting, None, grant.role, has_other_owner=True)
+    except Problem:
+        return False
+    return True
 
 
 def _handle(link: OneUseLink, answer: LinkAnswer) -> str:
     return link.grant.handle or answer.handle or ""
 
 
-async def _join(ctx: Context, link: OneUseLink, user_id: str) -> None:
-    """Make a person a member with the role of the link; a member's role stays what it is."""
+async def _join(ctx: Context, link: OneUseLink, user_id: str) -> str:
+    """Make a person a member with the role of the link; a member's role stays what it is.
+
+    The id of the workspace.
+    """
     home = link.grant.workspace_id
     if home is None:
         home = await _first_workspace(ctx, user_id)
     if await ctx.find(MEMBERS, f"{home}:{user_id}") is None:
         await accounts.add_member(ctx, home, user_id, link.grant.role)
+    return home
 
 
 async def _first_workspace(ctx: Context, user_id: str) -> str:
@@ -269,11 +305,13 @@ async def change_password(
 async def _save_password(
     ctx: Context, credential: Credential, phc: str | None, *, session_id: str | None = None
 ) -> Credential:
-    """The credential as it is stored, with another password if there is one; sessions end."""
+    """The credential as it is stored, with another password if there is one; sessions and links
+    end."""
     if phc is not None:
         credential = attrs.evolve(credential, password=phc, password_changed_at=ctx.now)
     await ctx.save(CREDENTIALS, credential.id, credential)
     await end_sessions(ctx, credential.id, but=session_id)
+    await end_links(ctx, credential.id)
     return credential
 
 

@@ -6,6 +6,7 @@ Rule 1: owners and admins look after members, admins only those below an owner; 
         is the role that whoever acts has in that transaction.
 Rule 2: a workspace has an owner: the last one can neither be removed nor become less.
 Rule 3: a role counts from the next request on, and without one the workspace is out of sight.
+        With a role that is taken away or made less, open invitations by that person end.
 """
 
 from datetime import datetime
@@ -18,7 +19,7 @@ from svc_core import wire
 from svc_core.access import creation
 from svc_core.access.creation import Role
 from svc_core.access.model import ENDINGS, MEMBERS, USERS, WORKSPACES, Membership
-from svc_core.access.one_use_links import LINKS, LinkGrant, issue_link
+from svc_core.access.one_use_links import LINKS, LinkGrant, end_invitations, issue_link
 from svc_core.access.operations import (
     Name,
     OfWorkspace,
@@ -183,7 +184,12 @@ async def invite_member(ctx: Context, request: InviteMember) -> Single[Invitatio
         detail = f"A workspace has {MEMBERS_MAX} members and open invitations at most."
         step = "Remove members, or wait until invitations have expired."
         raise Problem(problem.RESOURCE_CONFLICT, detail, resolution=step)
-    grant = LinkGrant(handle=request.handle, workspace_id=home.id, role=request.role)
+    grant = LinkGrant(
+        handle=request.handle,
+        workspace_id=home.id,
+        role=request.role,
+        issued_by=ctx.actor.user_id if ctx.actor.workspace_id else None,
+    )
     issue = await issue_link(ctx, "invite", grant)
     url = issue.address(ctx.host.origin)
     row = Invitation(url, request.role, home.id, issue.link.expires_at)
@@ -200,6 +206,8 @@ async def set_member_role(ctx: Context, request: SetMemberRole) -> Single[Worksp
     after = attrs.evolve(membership, role=request.role)
     if after != membership:
         await ctx.save(MEMBERS, after.id, after)
+    if _RANKS.index(after.role) > _RANKS.index(membership.role):
+        await end_invitations(ctx, after.workspace_id, after.user_id)
     return Single(wire.to_bytes(await _row(ctx, after)))
 
 
@@ -219,6 +227,7 @@ async def remove_member(ctx: Context, request: OfMember) -> Single[RemovedMember
     """
     membership = await _changed(ctx, request, None)
     await ctx.remove(MEMBERS, membership.id)
+    await end_invitations(ctx, membership.workspace_id, membership.user_id)
     user = await ctx.value(USERS, request.user_id)
     keys = await list_keys(ctx, membership.workspace_id)
     rows = tuple(reshape(KeyLeft, key) for key in keys if key.user_id == user.id)
@@ -267,7 +276,7 @@ async def rename_workspace(ctx: Context, request: RenameWorkspace) -> Single[Pla
     Raises:
         Problem: VALIDATION_FAILED, or NOT_FOUND.
     """
-    problem.refuse(list(creation.name_faults(request.name)))
+    problem.refuse(list(creation.workspace_name_faults(request.name)))
     home = await find_workspace(ctx, request.workspace)
     after = attrs.evolve(home, name=request.name)
     if after != home:

@@ -178,7 +178,7 @@ async def append_turn(
 ) -> None:
     """Store a turn that ended at the end of its thread, under the id of its message, once.
 
-    A thread without a head becomes that of `owner_id`.
+    With its first turn, or the first one after it was deleted, a thread becomes that of `owner_id`.
     """
     if await ctx.find(THREAD_TURNS, id_) is not None:
         return
@@ -189,7 +189,8 @@ async def append_turn(
     await ctx.create(THREAD_TURNS, id_, attrs.evolve(turn, number=number))
     await _forget_turns(ctx, turn.thread_id, end=number - TURNS_MAX)
     head = await ctx.find(THREAD_HEADS, turn.thread_id)
-    if head is None and owner_id is not None:
+    is_begun = thread.turns > 0 and thread.last_at != instants.EPOCH
+    if head is None and owner_id is not None and not is_begun:
         head = ThreadHead(
             id=turn.thread_id,
             owner_id=owner_id,

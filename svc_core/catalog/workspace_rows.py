@@ -3,6 +3,7 @@
 Rule 1: a workspace that is deleted goes on for `NOTICE`, in which this can be undone. After that
         its keys, members and rows are erased in short units of work, which whoever comes next
         continues after a crash; the mark goes last, `LINGER` later, for what was still under way.
+        The log of the installation keeps who deleted which, at the marking and at the end.
 Rule 2: what has its own way out is asked to go and not torn off: files of recordings, and
         subscriptions of others to public profiles. The mark waits for their workers.
 Rule 3: an export has no secret, nothing that is derived from other rows, and of what belongs to one
@@ -18,8 +19,10 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
+from svc_core.access.audit import AuditCaller, record_act
 from svc_core.access.keys import KeyFacts
 from svc_core.access.model import ENDINGS, KEYS, MEMBERS, WORKSPACES, Ending, Workspace
+from svc_core.access.people import CREDENTIALS
 from svc_core.base.unset import UNSET, Maybe, Unset
 from svc_core.base.views import reshape
 from svc_core.contract import problem
@@ -114,6 +117,7 @@ async def delete_workspace(ctx: WorkContext, request: DeleteWorkspace) -> Single
         if ending is None:
             ending = Ending(id_, user_id, own.now, own.now + NOTICE)
             await own.create(ENDINGS, id_, ending)
+            await _record(own, ending)
         return ending
 
     return Single(wire.to_bytes(await ctx.work.write(SYSTEM, mark)))
@@ -153,13 +157,22 @@ async def end_workspaces(
     for ending in await work.read(SYSTEM, due):
         try:
             if await _end(work, ending.id, collections) and now > ending.ends_at + LINGER:
-                await work.write(SYSTEM, partial(_forget, id_=ending.id))
+                await work.write(SYSTEM, partial(_forget, ending=ending))
         except Exception as failure:  # what is broken of one must not stop the others
             on_failure(failure)
 
 
-async def _forget(ctx: Context, *, id_: str) -> None:
-    await ctx.tx.documents.delete(ENDINGS, id_)
+async def _forget(ctx: Context, *, ending: Ending) -> None:
+    if await ctx.tx.documents.delete(ENDINGS, ending.id) is not None:
+        await _record(ctx, ending)
+
+
+async def _record(ctx: Context, ending: Ending) -> None:
+    """Write down who deleted which workspace, where it outlasts the workspace."""
+    person = await ctx.find(CREDENTIALS, ending.user_id or "")
+    who = (ending.user_id or "operator") if person is None else person.handle
+    caller = AuditCaller(who=who, user_id=ending.user_id)
+    await record_act(ctx, caller, "deleteWorkspace", target_id=ending.id)
 
 
 async def _end(work: Units, id_: str, collections: Collections) -> bool:

@@ -283,6 +283,8 @@ OWNERS = OPERATOR | {"owner"}
 MANAGERS = OWNERS | {"admin"}
 """Who runs what is bound to one workspace: its owners and admins, and the operator for them."""
 EVERYBODY = MANAGERS | {"member"}
+PEOPLE = EVERYBODY | {"person"}
+"""Who runs what is about themself, be they in a workspace or in none."""
 
 
 _LINE_END = re.compile(r"(?<!\n)\n(?![\n-])")

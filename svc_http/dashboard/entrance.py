@@ -4,7 +4,8 @@ Rule 1: a form comes from a page of this origin, also here: nobody is signed in 
 Rule 2: pages of strangers are counted by address block, and passwords are hashed in a line.
 Rule 3: the token of a link stands in the fragment of its address, which a browser does not send. A
         script puts it into the form; without one it is pasted there.
-Rule 4: whoever comes in gets a new session; the one that the browser had ends with it.
+Rule 4: whoever comes in gets a new session; the one that the browser had ends with it. Whoever is
+        signed in and joins a workspace keeps theirs: a link proves nothing about them.
 Rule 5: where a cookie could be read on its way there is no form.
 """
 
@@ -186,15 +187,22 @@ async def _follow(guest: Guest) -> Answer:
     values = {"person": person, "token": token, **texts, **values}
     if link.purpose != "sign-in" and guest.text("act") is None:
         return _link_page(guest, link, values), ()
-    passkey = guest.text("passkey")
-    answer = LinkAnswer(
-        **texts,
-        user_id=None if person is None else person.user_id,
-        passkey=None if passkey is None else PasskeyAnswer(passkey),
-    )
-    follow = partial(entries.follow_link, guest.work, token, answer, guest.device)
     try:
-        session = await follow(replacing=guest.session_id)
+        if person is not None:
+            join = partial(
+                entries.join_by_link,
+                token=token,
+                user_id=person.user_id,
+                device=guest.device,
+                session_id=person.session_id,
+            )
+            await guest.work.work.write(SYSTEM, join)
+            return Redirection(DASHBOARD), ()
+        passkey = guest.text("passkey")
+        answer = LinkAnswer(**texts, passkey=None if passkey is None else PasskeyAnswer(passkey))
+        session = await entries.follow_link(
+            guest.work, token, answer, guest.device, replacing=guest.session_id
+        )
     except Problem as refusal:
         return _refused(_link_page(guest, link, values | {"refusal": refusal}), refusal)
     return guest.go(DASHBOARD, session.token)

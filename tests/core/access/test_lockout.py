@@ -121,6 +121,16 @@ def test_the_book_keeps_addresses_apart(history):
         assert all(book.known(name) == alone[name] for name in alone)
 
 
+@pytest.mark.parametrize("flood", ["account unknown_{}", "sign-in usr_1 192.0.2.{}", "192.0.2.{}"])
+def test_a_flood_under_other_names_drops_no_failure_of_an_account(flood):
+    book = MemoryLockouts(addresses_max=2)
+    book.note("account usr_1", T0)
+    for number in range(9):
+        book.note(flood.format(number), T0)
+    assert book.known("account usr_1") == (T0,)
+    assert len(book) == 3
+
+
 def test_the_least_recently_failing_address_is_forgotten_first():
     book = MemoryLockouts(addresses_max=2)
     for address in ("a", "b", "a", "c"):

@@ -31,6 +31,8 @@ def test_whoever_may_run_an_operation_has_an_actor_whom_its_checks_let_pass(role
     for operation in EVERY.values():
         members = {**HOME, "role": role, "is_operator": is_operator}
         if not may_run(operation, role, is_operator=is_operator):
+            if role is None and "person" in operation.roles:
+                continue
             with pytest.raises(Problem) as refusal:
                 actor_of(operation, **members)
             assert refusal.value.type is problem.NOT_FOUND
@@ -42,6 +44,18 @@ def test_whoever_may_run_an_operation_has_an_actor_whom_its_checks_let_pass(role
             check_role(operation, actor)
         elif operation.scopes:
             assert actor.scopes & operation.scopes
+
+
+@pytest.mark.parametrize("is_operator", [False, True])
+def test_what_is_ones_own_needs_no_workspace(is_operator):
+    own = {operation.id for operation in EVERY.values() if "person" in operation.roles}
+    sessions = {"listSessions", "revokeSession"}
+    assert own - sessions == {"showSignInMethods", "setPassword", "addPasskey", "removePasskey"}
+    for id_ in own:
+        actor = actor_of(EVERY[id_], **HOME, role=None, is_operator=is_operator)
+        check_role(EVERY[id_], actor)
+        assert (actor.tenant, actor.workspace_id, actor.user_id) == (SYSTEM, None, "usr_1")
+        assert actor.roles == {"person"}
 
 
 @pytest.mark.parametrize("role", SCOPES_OF_ROLES)

@@ -369,6 +369,15 @@ def test_a_deletion_that_was_cut_off_is_ended_with_the_old_threads() -> None:
     play("memory", scene)
 
 
+def test_a_thread_of_before_becomes_nobodys_own() -> None:
+    async def scene(desk: Desk) -> None:
+        await desk.say(UNKNOWN, "q0")
+        await desk.say(UNKNOWN, "q1", owner=ANN)
+        assert (await desk.run("listThreads"))["data"] == []
+
+    play("memory", scene)
+
+
 def test_a_question_that_is_answered_meanwhile_begins_the_thread_anew() -> None:
     async def scene(desk: Desk) -> None:
         write, forget = desk.service.write, timedelta(days=1)

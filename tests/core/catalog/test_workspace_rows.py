@@ -4,6 +4,7 @@ import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -12,15 +13,23 @@ from attrs import define, field, frozen
 
 from svc_core import catalog
 from svc_core.access import operations as accounts
+from svc_core.access.audit import SYSTEM_ACTS
 from svc_core.access.creation import KeyWish
 from svc_core.access.keys import ApiKey
 from svc_core.access.model import ENDINGS, KEYS, MEMBERS, WORKSPACES, Workspace
+from svc_core.access.people import create_credential
 from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.access.roles import actor_of
 from svc_core.agent.threads import ThreadTurn, append_turn
 from svc_core.base import drive
 from svc_core.catalog import workspace_rows
-from svc_core.catalog.workspace_rows import LINGER, NOTICE, end_workspaces
+from svc_core.catalog.workspace_rows import (
+    LINGER,
+    NOTICE,
+    DeleteWorkspace,
+    delete_workspace,
+    end_workspaces,
+)
 from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context
 from svc_core.operation.executor import Execution
@@ -84,6 +93,15 @@ class BrokenUnits(Units):
     async def write(self, tenant: str, usecase: Any) -> Any:
         if tenant == self.tenant:
             raise OSError("broken")
+        return await super().write(tenant, usecase)
+
+
+@frozen
+class RepeatedUnits(Units):
+    """Units of work that happen twice, as where two processes do the same."""
+
+    async def write(self, tenant: str, usecase: Any) -> Any:
+        await super().write(tenant, usecase)
         return await super().write(tenant, usecase)
 
 
@@ -295,6 +313,33 @@ def test_after_seven_days_all_of_it_goes_and_nothing_of_others(street: Street) -
     assert street.house.stored(ENDINGS) == []
     assert left(street.rows(street.own)) == set()
     assert street.rows(street.other) == other
+
+
+@pytest.mark.parametrize("handle", ["ann", None])
+def test_the_log_keeps_who_deleted_which_when_all_of_it_is_gone(
+    street: Street, handle: str | None
+) -> None:
+    user = street._owner(street.own)
+    if handle is not None:
+        street.house.run(partial(create_credential, user_id=user, handle=handle))
+    for _ in range(2):
+        street.act("deleteWorkspace", name="acme")
+    street.house.clock.advance((NOTICE + LINGER + timedelta(seconds=1)).total_seconds())
+    while street.house.stored(ENDINGS):
+        street.end(street.hands(RepeatedUnits))
+        street.drain(street.own)
+    row = ("deleteWorkspace", handle or user, user, street.own, None)
+    assert [
+        (act.operation, act.who, act.user_id, act.target_id, act.workspace_id)
+        for act in street.house.stored(SYSTEM_ACTS)
+    ] == [row, row]
+
+
+def test_the_log_names_the_operator_who_deletes(street: Street) -> None:
+    actor = accounts.Actor(street.own, workspace_id=street.own)
+    ctx = street.house.hands.context(actor)
+    drive.run(delete_workspace(ctx, DeleteWorkspace("acme")))
+    assert [act.who for act in street.house.stored(SYSTEM_ACTS)] == ["operator"]
 
 
 def test_public_profiles_are_closed_first_so_that_others_subscriptions_end(street: Street) -> None:

@@ -564,7 +564,7 @@ def test_what_is_local_is_local_everywhere(contract):
     for operation in EVERY:
         assert operation.local == (operation.id not in operation_ids)
         assert operation.local == ("operator" in operation.roles) == (not operation.path)
-        assert operation.roles <= {"operator", "owner", "admin", "member"}
+        assert operation.roles <= {"operator", "owner", "admin", "member", "person"}
         assert operation.group
     commands = [(op.group, op.verb) for op in EVERY if op.verb]
     assert len(set(commands)) == len(commands)

@@ -67,11 +67,17 @@ def test_whoever_is_signed_in_joins_as_who_they_are(desk: Desk) -> None:
     browser = desk.person("ann", home)
     other = desk.workspace("Night desk")
     token = desk.link("invite", workspace_id=other, role="member")
+    desk.house.clock.forward(hours=1)
+    [session] = rows(desk, SESSIONS)
 
     page = words(browser.post("/dashboard/setup", {"token": token}))
     assert "Join Night desk" in page
     assert "ann" in page
-    assert browser.follow(token).status_code == 303
+    answer = browser.follow(token)
+    assert answer.status_code == 303
+    assert "set-cookie" not in answer.headers, "an invitation proves nothing about who follows it"
+    [after] = rows(desk, SESSIONS)
+    assert (after.id, after.signed_in_at) == (session.id, session.signed_in_at)
 
     assert roles(desk, "ann") == {home: "owner", other: "member"}
     assert len(rows(desk, CREDENTIALS)) == 1

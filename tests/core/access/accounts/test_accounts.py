@@ -47,6 +47,15 @@ def test_names_are_printable_and_neither_empty_nor_long(office: Any, name: str) 
         assert (code, detail[:6]) == ("VALIDATION_FAILED", "/name:")
 
 
+def test_an_id_is_no_name_of_a_workspace_and_means_the_one_that_has_it(office: Any) -> None:
+    home = office.workspace()
+    code, _ = office.refusal_to(lambda: office.workspace(name=home.id))
+    assert code == "VALIDATION_FAILED"
+    namesake = evolve(office.workspace("other"), name=home.id)  # of before
+    office.run(lambda ctx: ctx.save(WORKSPACES, namesake.id, namesake))
+    assert office.run(lambda ctx: accounts.find_workspace(ctx, home.id)) == home
+
+
 def test_a_name_as_long_as_allowed_still_names_an_owner(office: Any) -> None:
     office.workspace(name="x" * 120)
     (owner,) = office.run(accounts.list_users)

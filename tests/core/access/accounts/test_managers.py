@@ -152,7 +152,10 @@ def test_an_invitation_is_a_link_that_lets_one_person_in_with_its_role() -> None
         )
         assert answer["expiresAt"] == render(link.expires_at)
         assert link.grant == LinkGrant(
-            handle="cy@example.org", workspace_id=owner.workspace_id, role="admin"
+            handle="cy@example.org",
+            workspace_id=owner.workspace_id,
+            role="admin",
+            issued_by=admin.user_id,
         )
         for person, role, handle, outcome in (
             (admin, "owner", "di", "FORBIDDEN"),
@@ -215,6 +218,8 @@ def test_everybody_sees_their_workspace_and_managers_rename_it() -> None:
         assert shown == {**facts, "members": 2, "keys": 1, **times}
         assert await offices.outcome(member, "renameWorkspace", name="x") == "NOT_FOUND"
         assert await offices.outcome(owner, "renameWorkspace", name="a\nb") == "VALIDATION_FAILED"
+        for name in ("usr_0", owner.workspace_id):
+            assert await offices.outcome(owner, "renameWorkspace", name=name) == "VALIDATION_FAILED"
         for _ in range(2):
             renamed = await offices.act(owner, "renameWorkspace", name="Acme Ltd")
             assert renamed == {**facts, "name": "Acme Ltd"}

@@ -12,9 +12,11 @@ from svc_core.access.creation import KeyWish
 from svc_core.access.model import MEMBERS, USERS
 from svc_core.access.one_use_links import LINKS
 from svc_core.access.people import CREDENTIALS
-from svc_core.access.person_sessions import SESSIONS, IssuedSession
+from svc_core.access.person_sessions import SESSIONS, IssuedSession, renew
 from svc_core.access.plans import DEFAULT_PLANS
+from svc_core.access.roles import actor_of
 from svc_core.base import drive
+from tests.core.access.accounts.offices import LOCAL
 from tests.core.access.people.desks import CAFE, ORIGIN, PASSWORD, Desk, code_of, refusal_of
 from tests.core.access.people.test_sign_ins import rows_of
 
@@ -86,6 +88,45 @@ def test_a_new_password_ends_all_other_sessions() -> None:
         assert await code_of(desk.sign_in("ann", OTHER)) == "done"
         assert OTHER not in str(row)
         assert OTHER not in str(await rows_of(desk, CREDENTIALS))
+
+    play(scene)
+
+
+def test_a_new_password_ends_open_links_and_exchanges_the_token() -> None:
+    async def scene(desk: Desk) -> None:
+        session = await desk.founder()
+        id_, user = session.session.id, session.session.user_id
+        link = await desk.link("reset", user_id=user)
+        await desk.run(session, "setPassword", password=OTHER)
+        assert await code_of(desk.follow(link, None)) == "LINK_EXPIRED"
+        assert (await desk.person(session)).state == "outdated"
+        renewed = await desk.system(partial(renew, session_id=id_))
+        desk.clock.advance(60)
+        assert await desk.resume(session.token) is None
+        assert (await desk.person(renewed)).state == "live"
+
+    play(scene)
+
+
+def test_who_is_in_no_workspace_has_their_own_in_hand_and_nothing_else() -> None:
+    async def scene(desk: Desk) -> None:
+        people = await team(desk)
+        session = people["member"]
+        user = session.session.user_id
+        home = await home_of(desk, session)
+        await desk.system(lambda ctx: ctx.remove(MEMBERS, f"{home}:{user}"))
+        person = {"workspace_id": None, "user_id": user, "role": None, "is_operator": False}
+
+        async def run(id_: str, **body: Any) -> Any:
+            return await desk._run(actor_of(LOCAL[id_], **person), id_, body)
+
+        assert [row["userId"] for row in await run("listSessions")] == [user]
+        assert (await run("showSignInMethods"))["handle"] == "member"
+        assert (await run("setPassword", password=OTHER))["handle"] == "member"
+        other = people["owner"].session.id
+        assert await code_of(run("revokeSession", sessionId=other)) == "NOT_FOUND"
+        for body in ({"user": "owner"}, {"workspace": home}):
+            assert await code_of(run("listSessions", **body)) == "VALIDATION_FAILED"
 
     play(scene)
 
@@ -282,15 +323,23 @@ def test_a_person_who_is_removed_leaves_nothing_behind_but_named_keys() -> None:
     play(scene)
 
 
-def test_a_last_owner_is_not_removed_and_nothing_of_them_is() -> None:
+def test_the_last_owner_and_the_last_operator_are_not_removed_and_nothing_of_them_is() -> None:
     async def scene(desk: Desk) -> None:
         session = await desk.founder()
-        before = desk.store.version
-        refusal = await refusal_of(desk.run(None, "removeUser", user="ann"))
-        assert refusal.type.code == "RESOURCE_CONFLICT"
-        assert "owner" in refusal.resolution
-        assert desk.store.version == before
-        await desk.guest(await home_of(desk, session), "owner", "bob")
+        bob = await desk.guest(await home_of(desk, session), "owner", "bob")
+        user = bob.session.user_id
+        for step, change in (
+            ("--operator", partial(desk.link, "reset", user_id=user, is_operator=True)),
+            ("owner", partial(desk.link, "reset", user_id=user)),
+        ):
+            before = desk.store.version
+            refusal = await refusal_of(desk.run(None, "removeUser", user="ann"))
+            assert refusal.type.code == "RESOURCE_CONFLICT"
+            assert step in refusal.resolution
+            assert desk.store.version == before
+            role = "member" if step == "--operator" else "owner"
+            await desk.run(session, "setMemberRole", userId=user, role=role)
+            await desk.follow(await change(), None)
         assert await code_of(desk.run(None, "removeUser", user="ann")) == "done"
         assert await desk.resume(session.token) is None
 

@@ -141,6 +141,15 @@ HANDLES = [
     ("", False),
     ("a" * 64, True),
     ("a" * 65, False),
+    ("ольга", True),
+    ("山田", True),
+    ("operаtor", False),  # with a Cyrillic letter
+    ("аnn", False),
+    ("a\u20dd", False),  # in a circle
+    ("ann!", False),
+    ("!!", False),
+    ("Operator", False),
+    ("\uff33VC", False),
     ("\ufdfa" * 10, False),  # eighteen letters each, once they are compared
     ("ann lee", False),
     ("ann\u00a0lee", False),

@@ -22,6 +22,7 @@ from svc_core.access.person_sessions import (
     SESSIONS,
     SESSIONS_MAX,
     Device,
+    IssuedSession,
     begin_session,
     end_session,
     renew,
@@ -144,24 +145,138 @@ def test_an_invitation_makes_a_person_with_its_role() -> None:
     play(scene)
 
 
+async def join(desk: Desk, session: IssuedSession, token: str) -> None:
+    """Follow a link as somebody who is signed in."""
+    act = partial(
+        sign_ins.join_by_link,
+        token=token,
+        user_id=session.session.user_id,
+        device=HOME,
+        session_id=session.session.id,
+    )
+    await desk.system(act)
+
+
 def test_who_is_signed_in_joins_and_keeps_a_role_that_is_there() -> None:
     async def scene(desk: Desk) -> None:
-        first = await desk.founder()
-        ann = await desk.person(first)
+        session = await desk.founder()
+        ann = await desk.person(session)
         other = await desk.owner("other")
         for home, role in (
             (other.workspace_id, "admin"),
             (ann.memberships[0].workspace_id, "owner"),
         ):
             token = await desk.link("invite", workspace_id=home, role="admin")
-            answer = LinkAnswer(user_id=ann.user.id)
-            session = await sign_ins.follow_link(
-                desk.work, token, answer, HOME, replacing=first.session.id
-            )
-            person = await desk.person(session)
-            assert role_in(person, home or "") == role
-        assert await desk.resume(first.token) is None
+            await join(desk, session, token)
+            assert role_in(await desk.person(session), home or "") == role
+            assert await code_of(join(desk, session, token)) == "LINK_EXPIRED"
+            act = (await rows_of(desk, SYSTEM_ACTS))[0]
+            assert (act.operation, act.who, act.workspace_id) == ("useInviteLink", "ann", home)
+            assert act.session_id == session.session.id
         assert len(await rows_of(desk, CREDENTIALS)) == 1
+
+    play(scene)
+
+
+def test_to_join_leaves_the_session_as_stale_as_it_was() -> None:
+    async def scene(desk: Desk) -> None:
+        session = await desk.founder()
+        desk.clock.advance(HOUR)
+        other = await desk.owner("other")
+        await join(desk, session, await desk.link("invite", workspace_id=other.workspace_id))
+        person = await desk.person(session)
+        assert person.session == session.session
+        assert not person.is_fresh(desk.clock.now())
+        assert person.state == "outdated"
+
+    play(scene)
+
+
+@pytest.mark.parametrize(("handle", "code"), [("ANN", "done"), ("bob", "RESOURCE_CONFLICT")])
+def test_an_invitation_of_a_handle_lets_nobody_else_join(handle: str, code: str) -> None:
+    async def scene(desk: Desk) -> None:
+        session = await desk.founder()
+        other = (await desk.owner("other")).workspace_id
+        token = await desk.link("invite", workspace_id=other, role="owner", handle=handle)
+        assert await code_of(join(desk, session, token)) == code
+        assert (role_in(await desk.person(session), other) is not None) == (code == "done")
+        if code != "done":
+            assert (await refusal_of(join(desk, session, token))).resolution
+            assert await code_of(desk.follow(token, None)) == "done"
+
+    play(scene)
+
+
+def test_no_other_link_lets_somebody_join() -> None:
+    async def scene(desk: Desk) -> None:
+        session = await desk.founder()
+        token = await desk.link("reset", user_id=session.session.user_id)
+        assert await code_of(join(desk, session, token)) == "RESOURCE_CONFLICT"
+
+    play(scene)
+
+
+# -- who made an invitation --------------------------------------------------------------------
+
+
+async def invitation(desk: Desk, maker: IssuedSession, role: str) -> str:
+    row = await desk.run(maker, "inviteMember", role=role)
+    return str(row["url"].partition("#")[2])
+
+
+@pytest.mark.parametrize(
+    ("after", "invited", "code"),
+    [
+        ("owner", "owner", "done"),
+        ("admin", "member", "done"),
+        ("admin", "owner", "LINK_EXPIRED"),
+        ("member", "member", "LINK_EXPIRED"),
+        (None, "member", "LINK_EXPIRED"),
+    ],
+)
+def test_an_invitation_is_worth_what_its_maker_may_still_do(
+    after: Any, invited: str, code: str
+) -> None:
+    """Also where the role was lost in a way that did not end the link."""
+
+    async def scene(desk: Desk) -> None:
+        home = (await desk.person(await desk.founder())).memberships[0].workspace_id
+        maker = await desk.guest(home, "owner", "maker")
+        token, user = await invitation(desk, maker, invited), maker.session.user_id
+        if after is None:
+            await desk.system(lambda ctx: ctx.remove(MEMBERS, f"{home}:{user}"))
+        else:
+            await desk.system(lambda ctx: accounts.add_member(ctx, home, user, after))
+        assert await code_of(desk.follow(token, "eve")) == code
+
+    play(scene)
+
+
+@pytest.mark.parametrize(
+    ("operation", "body", "is_left"),
+    [
+        ("setMemberRole", {"role": "owner"}, True),
+        ("setMemberRole", {"role": "member"}, False),
+        ("removeMember", {}, False),
+        ("removeUser", {}, False),
+    ],
+)
+def test_with_a_lost_role_the_invitations_of_a_person_end(
+    operation: str, body: dict[str, Any], is_left: bool
+) -> None:
+    async def scene(desk: Desk) -> None:
+        owner = await desk.founder()
+        home = (await desk.person(owner)).memberships[0].workspace_id
+        maker = await desk.guest(home, "admin", "maker")
+        kept = await invitation(desk, owner, "member")
+        ended, user = await invitation(desk, maker, "member"), maker.session.user_id
+        if operation == "removeUser":
+            await desk.run(None, operation, user=user)
+        else:
+            await desk.run(owner, operation, userId=user, **body)
+        assert len(await rows_of(desk, LINKS)) == 1 + is_left
+        assert await code_of(desk.follow(ended, "eve")) == ("done" if is_left else "LINK_EXPIRED")
+        assert await code_of(desk.follow(kept, "bob")) == "done"
 
     play(scene)
 
@@ -290,6 +405,17 @@ def test_twenty_failures_from_anywhere_lock_a_password_everywhere() -> None:
         assert await code_of(desk.sign_in("ann", device=CAFE)) == "AUTH_LOCKED"
         [row] = await desk.units.host.providers[Lockouts].locked(desk.clock.now())
         assert row.address.startswith("account usr_")
+
+    play(scene)
+
+
+def test_the_addresses_of_one_block_are_one() -> None:
+    async def scene(desk: Desk) -> None:
+        await desk.founder()
+        devices = [Device(f"2001:db8::{n}", "") for n in range(6)]
+        codes = [await code_of(desk.sign_in("ann", "no horses ran", device)) for device in devices]
+        assert codes == ["SIGN_IN_FAILED"] * 5 + ["AUTH_LOCKED"]
+        assert await code_of(desk.sign_in("ann", device=Device("2001:db8:0:1::1", ""))) == "done"
 
     play(scene)
 
@@ -521,6 +647,22 @@ async def handle_race(desks: list[Desk]) -> None:
     assert results == {"done": 1, "RESOURCE_CONFLICT": COUNT - 1}
 
 
+async def invitation_race(desks: list[Desk]) -> None:
+    owner = await desks[0].founder()
+    home = (await desks[0].person(owner)).memberships[0].workspace_id
+    maker = await desks[0].guest(home, "admin", "maker")
+    token, user = await invitation(desks[0], maker, "admin"), maker.session.user_id
+    results = await asyncio.gather(
+        code_of(desks[0].run(owner, "removeMember", userId=user)),
+        code_of(desks[-1].follow(token, "eve")),
+    )
+    assert results[0] == "done"
+    assert results[1] in {"done", "LINK_EXPIRED"}
+    assert await code_of(desks[-1].follow(token, "bob")) == "LINK_EXPIRED"
+    people = await rows_of(desks[0], MEMBERS)
+    assert len(people) == (2 if results[1] == "done" else 1)
+
+
 async def renewal_race(desks: list[Desk]) -> None:
     session = await desks[0].founder()
     home = (await desks[0].owner("acme")).workspace_id or ""
@@ -532,7 +674,9 @@ async def renewal_race(desks: list[Desk]) -> None:
     assert (await desks[0].person(renewed)).state == "live"
 
 
-RACES = pytest.mark.parametrize("race", [link_race, setup_race, handle_race, renewal_race])
+RACES = pytest.mark.parametrize(
+    "race", [link_race, setup_race, handle_race, renewal_race, invitation_race]
+)
 
 
 @RACES
