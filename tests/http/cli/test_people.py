@@ -78,5 +78,5 @@ def test_who_came_in_is_seen_given_a_password_and_removed(svc: Svc, cwd: Path) -
     assert (ran["handle"], len(ran["password"])) == ("ann", 29)
     assert svc("sessions", "list", "--json").json == []
     assert svc("sessions", "revoke", row["id"]).code == 1
-    assert "last owner" in svc("users", "remove", "ann").err
+    assert "last operator" in svc("users", "remove", "ann").err
     assert svc("users", "link", "ann", "--json").json["purpose"] == "reset"

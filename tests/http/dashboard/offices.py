@@ -6,6 +6,7 @@ from datetime import timedelta
 from functools import partial
 from typing import Any
 
+import attrs
 import httpx2
 
 from svc_core import catalog
@@ -53,7 +54,8 @@ class Office:
         for role in ROLES:
             home = self.abroad if role == "stranger" else self.home
             duty = {"operator": "member", "stranger": "owner"}.get(role, role)
-            self.people[role] = self._sign_up(role, {home: duty}, is_operator=role == "operator")
+            handle = f"{role}-1"  # `operator` itself is reserved
+            self.people[role] = self._sign_up(handle, {home: duty}, is_operator=role == "operator")
         self.key_ids = {key: self.world.add_key(f"one of {key}", key) for key in ("a", "b")}
         self.private = {role: self._private_rows(role) for role in ROLES[:-1]}
         self.private["stranger"] = {"threadId": self._thread("stranger", self.abroad)}
@@ -121,7 +123,11 @@ class Office:
                 all_fields = {"cookie": cookie, **fields} if cookie else fields
                 return await client.request(method, path, headers=all_fields, content=body)
 
-        return self.world.run(go())
+        answer = self.world.run(go())
+        if cookie and "set-cookie" in answer.headers:  # after a change of password, for one
+            token = answer.headers["set-cookie"].partition("=")[2].partition(";")[0]
+            self.people[role] = attrs.evolve(self.people[role], token=token)
+        return answer
 
     # -- addresses ---------------------------------------------------------------------------------
 
