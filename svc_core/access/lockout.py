@@ -9,7 +9,7 @@ Rule 5: the passwords of people are counted in the same way, under names that no
     those of an account from one address, and those of an account, of which it takes twenty.
 """
 
-from collections import ChainMap, OrderedDict
+from collections import OrderedDict
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
@@ -118,31 +118,33 @@ class MemoryLockouts:
     look-up, and of a burst exactly five attempts get a 401.
     """
 
-    __slots__ = ("_addresses_max", "_failures")
+    __slots__ = ("_addresses_max", "_failures", "_kinds")
 
     def __init__(self, addresses_max: int = ADDRESSES_MAX) -> None:
         self._addresses_max = addresses_max
-        self._failures: dict[str, OrderedDict[str, Failures]] = {}
+        self._failures: dict[str, Failures] = {}
+        self._kinds: dict[str, OrderedDict[str, None]] = {}
 
     def __len__(self) -> int:
-        return sum(map(len, self._failures.values()))
+        return len(self._failures)
 
-    def _alike(self, name: str) -> OrderedDict[str, Failures]:
-        """The failures of all names of this kind: addresses, or people there are or are not."""
-        kind, is_name, _ = name.partition("_")
-        return self._failures.setdefault(kind if is_name else "", OrderedDict())
+    def _alike(self, name: str) -> OrderedDict[str, None]:
+        """The names of the same kind: addresses, or people who are there or are not."""
+        kind, is_person, _ = name.partition("_")
+        return self._kinds.setdefault(kind if is_person else "", OrderedDict())
 
     def known(self, address: str) -> Failures:
         """The failures of one address, oldest first; empty for a stranger."""
-        return self._alike(address).get(address, ())
+        return self._failures.get(address, ())
 
     def note(self, address: str, now: datetime) -> Failures:
         """Record a failure, unless the address is locked; the failures before it."""
-        before, rows = self.known(address), self._alike(address)
-        rows[address] = record_failure(before, now, attempts_max(address))
-        rows.move_to_end(address)
-        if len(rows) > self._addresses_max:
-            rows.popitem(last=False)
+        before, names = self.known(address), self._alike(address)
+        self._failures[address] = record_failure(before, now, attempts_max(address))
+        names[address] = None
+        names.move_to_end(address)
+        if len(names) > self._addresses_max:
+            del self._failures[names.popitem(last=False)[0]]
         return before
 
     # -- as the port that processes may share ----------------------------------------------------
@@ -157,12 +159,12 @@ class MemoryLockouts:
 
     async def locked(self, now: datetime) -> tuple[LockedAddress, ...]:
         """The addresses that are locked at `now`."""
-        return locked_addresses(ChainMap(*self._failures.values()), now)
+        return locked_addresses(self._failures, now)
 
     async def clear(self, address: str | None) -> int:
         """Delete the failures of one address, or of all; the number of addresses that had some."""
-        if address is None:
-            count = len(self)
-            self._failures.clear()
-            return count
-        return int(self._alike(address).pop(address, None) is not None)
+        addresses = [key for key in self._failures if address in (None, key)]
+        for key in addresses:
+            del self._failures[key]
+            del self._alike(key)[key]
+        return len(addresses)

@@ -238,7 +238,7 @@ async def remove_user(ctx: Context, request: RemoveUser) -> Single[RemovedUser]:
         raise Problem(
             problem.RESOURCE_CONFLICT,
             "This is the last operator of the installation.",
-            resolution="Make somebody else one first: svc users link HANDLE --operator",
+            resolution="Make somebody else one first, by svc users link HANDLE --operator.",
         )
     for key in await accounts.list_keys(ctx, user.id):
         await ctx.save(KEYS, key.id, key_rules.revoke(key, ctx.now))
