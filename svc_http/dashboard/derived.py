@@ -353,7 +353,7 @@ def _next_address(spot: Spot, data: Any) -> str:
     """The page of what was changed, else the list that it was in; empty to show the answer."""
     operation, done = spot.operation, spot.operation.id
     show = None if operation.verb in GONE else spot.sibling("show")
-    if show is not None and spot.ids:
+    if show is not None and set(page_ids(show)) <= set(spot.ids):
         return spot.address(show, spot.ids, _done=done)
     show = show_of(operation)
     members = data if isinstance(data, dict) else {}
