@@ -17,6 +17,7 @@ from attrs import frozen
 
 from svc_core.access import operations as accounts
 from svc_core.access import plans
+from svc_core.access.audit import SYSTEM_ACTS
 from svc_core.access.creation import KeyWish
 from svc_core.access.model import KEYS, MEMBERS, USERS, WORKSPACES
 from svc_core.base.seals import Keyring
@@ -219,7 +220,7 @@ SAMPLE: tuple[Any, ...] = (
     operation("ours", "GET", "/ours", NoInputs, empty_page, binding="workspace", version="2.0"),
 )  # fmt: skip
 
-COLLECTIONS = (WORKSPACES, USERS, MEMBERS, KEYS, NOTES)
+COLLECTIONS = (WORKSPACES, USERS, MEMBERS, KEYS, SYSTEM_ACTS, NOTES)
 
 
 # -- a service that tests can ask --------------------------------------------------------------
