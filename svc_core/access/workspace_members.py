@@ -19,7 +19,13 @@ from svc_core import wire
 from svc_core.access import creation
 from svc_core.access.creation import Role
 from svc_core.access.model import ENDINGS, MEMBERS, USERS, WORKSPACES, Membership
-from svc_core.access.one_use_links import LINKS, LinkGrant, end_invitations, issue_link
+from svc_core.access.one_use_links import (
+    LINKS,
+    LinkGrant,
+    OneUseLink,
+    end_invitations,
+    issue_link,
+)
 from svc_core.access.operations import (
     Name,
     OfWorkspace,
@@ -36,7 +42,7 @@ from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page, Single
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import EVERYBODY, MANAGERS, Confidential, Operation, declare
-from svc_core.wire.constraints import Arg, MaxLen
+from svc_core.wire.constraints import Arg, IdOf, MaxLen
 
 MEMBERS_MAX = 1_000
 """People of one workspace, and of those who are invited: more than a desk has."""
@@ -123,6 +129,28 @@ class Invitation:
     expires_at: datetime
 
 
+@frozen(kw_only=True)
+class RevokeInvitation(OfWorkspace):
+    """The invitation that ends."""
+
+    invitation_id: Annotated[str, IdOf("inv"), Arg(positional=True)]
+
+
+@frozen
+class OpenInvitation:
+    """An invitation that nobody has used; its address was shown once, and is not in here.
+
+    `issued_by` is the name of the member who made it, None for the operator.
+    """
+
+    id: str
+    handle: str | None
+    role: Role
+    issued_by: str | None
+    created_at: datetime
+    expires_at: datetime
+
+
 @frozen
 class KeyLeft:
     """A key that goes on in the name of somebody who has left."""
@@ -182,7 +210,7 @@ async def invite_member(ctx: Context, request: InviteMember) -> Single[Invitatio
     open_count = await ctx.tx.documents.count(LINKS, where=where, limit=MEMBERS_MAX)
     if len(members) + open_count >= MEMBERS_MAX:
         detail = f"A workspace has {MEMBERS_MAX} members and open invitations at most."
-        step = "Remove members, or wait until invitations have expired."
+        step = "Remove members, or revoke invitations."
         raise Problem(problem.RESOURCE_CONFLICT, detail, resolution=step)
     grant = LinkGrant(
         handle=request.handle,
@@ -194,6 +222,48 @@ async def invite_member(ctx: Context, request: InviteMember) -> Single[Invitatio
     url = issue.address(ctx.host.origin)
     row = Invitation(url, request.role, home.id, issue.link.expires_at)
     return Single(wire.to_bytes(row))
+
+
+async def list_invitations(ctx: Context, request: OfWorkspace) -> Page[OpenInvitation]:
+    """Those that can still be used, the next to expire first."""
+    home = await find_workspace(ctx, request.workspace)
+    links = await _open_invitations(ctx, home.id)
+    rows = [await _invitation(ctx, id_, link) for id_, link in links.items()]
+    return Page(tuple(map(wire.to_bytes, rows)))
+
+
+async def revoke_invitation(ctx: Context, request: RevokeInvitation) -> Single[OpenInvitation]:
+    """Its link lets nobody in any more.
+
+    Raises:
+        Problem: NOT_FOUND, or FORBIDDEN, as `check_change`.
+    """
+    home = await find_workspace(ctx, request.workspace)
+    link = (await _open_invitations(ctx, home.id)).get(request.invitation_id)
+    if link is None:
+        detail = "There is no such invitation; see: svc members invitations"
+        raise Problem(problem.NOT_FOUND, detail)
+    acting = acting_role(ctx, await members_of(ctx, home.id))
+    check_change(acting, link.grant.role, None, has_other_owner=True)
+    await ctx.remove(LINKS, link.digest)
+    return Single(wire.to_bytes(await _invitation(ctx, request.invitation_id, link)))
+
+
+async def _open_invitations(ctx: Context, home_id: str) -> dict[str, OneUseLink]:
+    """The links that let somebody into a workspace, by the ids of the invitations."""
+    where = {"workspace_id": (home_id,)}
+    links = [LINKS.decode(row.raw) async for row in ctx.every(LINKS, where=where)]
+    links.sort(key=lambda link: link.expires_at)
+    return {f"inv_{link.digest[:24]}": link for link in links if link.expires_at > ctx.now}
+
+
+async def _invitation(ctx: Context, id_: str, link: OneUseLink) -> OpenInvitation:
+    grant = link.grant
+    maker = await ctx.find(USERS, grant.issued_by or "")
+    name = None if maker is None else maker.name
+    return reshape(
+        OpenInvitation, link, id=id_, handle=grant.handle, role=grant.role, issued_by=name
+    )
 
 
 async def set_member_role(ctx: Context, request: SetMemberRole) -> Single[WorkspaceMember]:
@@ -305,6 +375,19 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Make a link by which one person joins a workspace",
         invite_member,
         confidential=Confidential(),
+        guarded=True,
+    ),
+    _local(
+        "members invitations",
+        "List the invitations that nobody has used yet",
+        list_invitations,
+        method="GET",
+        columns=("id", "handle", "role", "issuedBy", "createdAt", "expiresAt"),
+    ),
+    _local(
+        "members revoke-invitation",
+        "Revoke an invitation",
+        revoke_invitation,
         guarded=True,
     ),
     _local(

@@ -31,6 +31,7 @@ PREFIXES: Mapping[str, str] = MappingProxyType(
         "usr": "user",
         "key": "API key",
         "ses": "session",
+        "inv": "invitation",
         "rcp": "recap",
         "evt": "event",
         "att": "attempt",

@@ -33,7 +33,9 @@ from svc_http.dashboard.page_addresses import (
 from svc_http.dashboard.value_shapes import Row, member_at
 from svc_http.dashboard.visit import Visit
 
-DANGERS: Final = frozenset({"delete", "revoke", "regenerate", "erase", "remove", "rotate-secret"})
+DANGERS: Final = frozenset(
+    {"delete", "revoke", "regenerate", "erase", "remove", "rotate-secret", "revoke-invitation"}
+)
 """Verbs that ask first, because nothing undoes them."""
 _PAIRS: Final = {
     "archive": "restore",

@@ -16,10 +16,10 @@ ROOMS_OF_ROOMS = {"svc_core.intel", "svc_http.run"}
 
 CODE_LINES: dict[str, int] = {
     "svc_core": 40,
-    "svc_core.access": 2573,
+    "svc_core.access": 2624,
     "svc_core.agent": 3059,
     "svc_core.automations": 431,
-    "svc_core.base": 691,
+    "svc_core.base": 692,
     "svc_core.catalog": 1359,
     "svc_core.changes": 250,
     "svc_core.contract": 509,
@@ -52,7 +52,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.wire": 986,
     "svc_http": 423,
     "svc_http.adapter": 363,
-    "svc_http.dashboard": 1800,
+    "svc_http.dashboard": 1802,
     "svc_http.exchange": 696,
     "svc_http.guard": 754,
     "svc_http.mcp": 164,

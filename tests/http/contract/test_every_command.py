@@ -188,6 +188,7 @@ class Desk:
             "user": lambda: self._person().id,
             "passkeyId": lambda: self._person().passkeys[0].id,
             "sessionId": self._session,
+            "invitationId": self._invitation,
             "id": lambda: PAYMENT.id,
             "locations": lambda: [self._feed()],
             "location": self._list_of_feeds,
@@ -259,6 +260,11 @@ class Desk:
         person, device = self._person().id, Device("192.0.2.1", "Firefox on Linux")
         begin = partial(begin_session, user_id=person, device=device)
         return self.world.run(self.world.hands.system(begin)).session.id
+
+    def _invitation(self):
+        line = ("--workspace", self.world.tenants["pro"])
+        self.run("members", "invite", *line)
+        return self.run("members", "invitations", *line).data[-1]["id"]
 
     def _entity(self):
         """A person whom nobody told of before."""

@@ -162,11 +162,20 @@ class Office:
                 return person.session_id
             case "key":
                 return self.key_ids[key]
+            case "inv":
+                return self._invitation(key)
             case "thr":
                 return self.private["member" if key == "a" else "stranger"]["threadId"]
             case "src" | "pay":
                 return self.row_ids(COLLECTIONS[prefix], key)[0]
         return self.world.id_for(id_of, key)
+
+    def _invitation(self, key: str) -> str:
+        """The id of an open invitation into the workspace."""
+        role, home = ("owner", self.home) if key == "a" else ("stranger", self.abroad)
+        path = f"/dashboard/w/{home}/members"
+        self.post(role, f"{path}/invite", [("role", "member")])
+        return str(self.get(role, f"{path}/invitations?_as=json").json()["data"][0]["id"])
 
     def row_ids(self, name: str, key: str = "a") -> list[str]:
         """The ids of rows of a collection that the system, or a tenant, has; newest first."""

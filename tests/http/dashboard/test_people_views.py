@@ -169,3 +169,17 @@ def test_a_link_says_whom_it_is_for(desk: Desk, home: str) -> None:
     form = {"handle": "dee", "role": "admin"}
     invitation = operator.post(page(home, "members/invite"), form)
     assert "A link for dee Whoever opens it becomes admin of Harbour desk" in words(invitation)
+
+
+def test_an_invitation_that_nobody_has_used_is_revoked(desk: Desk, home: str, ann: Browser) -> None:
+    link = ann.post(page(home, "members/invite"), {"role": "admin", "handle": "dee"})
+    (token,) = set(re.findall(r"/dashboard/\w+#([0-9a-f]{64})", link.text))
+    assert f'href="{page(home, "members/invitations")}"' in ann.get(page(home, "members")).text
+    listed = ann.get(page(home, "members/invitations"))
+    assert "dee" in words(listed)
+    (path,) = re.findall(r'href="([^"]+/revoke-invitation)"', listed.text)
+
+    ann.post(path)
+
+    assert "dee" not in words(ann.get(page(home, "members/invitations")))
+    assert desk.browser().follow(token, password=PASSWORD).status_code == 410

@@ -170,6 +170,37 @@ def test_an_invitation_is_a_link_that_lets_one_person_in_with_its_role() -> None
     play(scene)
 
 
+def test_an_invitation_is_listed_until_it_is_revoked_used_or_over() -> None:
+    async def scene(offices: Offices) -> None:
+        owner = await offices.owner("acme")
+        admin = await offices.person(owner, "admin")
+        invitations = ((TERMINAL, "owner", "cy"), (owner, "member", "di"))
+        urls = [
+            (await offices.act(person, "inviteMember", role=role, handle=handle))["url"]
+            for person, role, handle in invitations
+        ]
+        members = {row["id"]: row["name"] for row in await offices.act(admin, "listMembers")}
+        rows = {row["handle"]: row for row in await offices.act(admin, "listInvitations")}
+        assert {handle: (row["role"], row["issuedBy"]) for handle, row in rows.items()} == {
+            "cy": ("owner", None),
+            "di": ("member", members[owner.user_id]),
+        }
+
+        ids = [rows[handle]["id"] for handle in ("cy", "di", "di")]
+        outcomes = [
+            await offices.outcome(admin, "revokeInvitation", invitationId=id_) for id_ in ids
+        ]
+
+        assert outcomes == ["FORBIDDEN", "done", "NOT_FOUND"]
+        assert [row["handle"] for row in await offices.act(admin, "listInvitations")] == ["cy"]
+        token = urls[1].partition("#")[2]
+        assert await offices.system(lambda ctx: read_link(ctx, token)) is None
+        offices.clock.advance(8 * 86_400)
+        assert await offices.act(admin, "listInvitations") == []
+
+    play(scene)
+
+
 def test_members_and_open_invitations_are_bounded_together(monkeypatch: Any) -> None:
     monkeypatch.setattr(workspace_members, "MEMBERS_MAX", 4)
 
@@ -239,6 +270,7 @@ class Others:
     user_id: str | None
     key_id: str
     session_id: str
+    invitation_id: str
 
 
 REACHING: dict[str, Callable[[Others], dict[str, Any]]] = {
@@ -249,6 +281,7 @@ REACHING: dict[str, Callable[[Others], dict[str, Any]]] = {
     "deleteKey": lambda others: {"keyId": others.key_id},
     "setMemberRole": lambda others: {"userId": others.user_id, "role": "member"},
     "removeMember": lambda others: {"userId": others.user_id},
+    "revokeInvitation": lambda others: {"invitationId": others.invitation_id},
     "revokeSession": lambda others: {"sessionId": others.session_id},
 }
 """What names a row of another workspace, by operation."""
@@ -269,7 +302,7 @@ async def everything(offices: Offices) -> list[Any]:
     """All that is stored of workspaces, people, keys and sessions."""
     parts = (list_workspaces, list_users, list_keys)
     rows = [await offices.system(part) for part in parts]
-    for collection in (MEMBERS, SESSIONS):
+    for collection in (MEMBERS, SESSIONS, LINKS):
         page = await offices.system(
             lambda ctx, each=collection: ctx.tx.documents.scan(each, limit=99)
         )
@@ -296,7 +329,9 @@ async def reach_across(offices: Offices) -> None:
         await offices.system(lambda ctx, n=handle, p=person: create_credential(ctx, p.user_id, n))
     device = Device.of("203.0.113.9", "")
     issue = await offices.system(lambda ctx: begin_session(ctx, other.user_id or "", device))
-    others = Others(other.user_id, key.id, issue.session.id)
+    await offices.act(other, "inviteMember")
+    [invitation] = await offices.act(other, "listInvitations")
+    others = Others(other.user_id, key.id, issue.session.id, invitation["id"])
     before = await everything(offices)
     for person in (owner, admin):
         for id_, body in REACHING.items():
@@ -304,6 +339,7 @@ async def reach_across(offices: Offices) -> None:
             assert outcome == "NOT_FOUND", id_
         assert await offices.act(person, "listKeys") == []
         assert await offices.act(person, "listSessions") == []
+        assert await offices.act(person, "listInvitations") == []
         members = await offices.act(person, "listMembers")
         assert {row["id"] for row in members} == {owner.user_id, admin.user_id}
     assert await everything(offices) == before
