@@ -1,13 +1,15 @@
 """The page of the person who is signed in."""
 
+from functools import partial
 from typing import Any
 
 import attrs
 import pytest
 
 from svc_core.access.model import MEMBERS
-from svc_core.access.people import CREDENTIALS, Passkey
-from svc_core.access.person_sessions import SESSIONS
+from svc_core.access.people import CREDENTIALS, Passkey, find_credential
+from svc_core.access.person_sessions import SESSIONS, sessions_of
+from svc_core.operation.context import Context
 from tests.http.dashboard.conftest import PASSWORD, Browser, Desk, words
 from tests.http.dashboard.test_entrance import credential_of, rows
 
@@ -169,3 +171,24 @@ def test_the_dashboard_begins_in_the_first_workspace(desk: Desk) -> None:
     owner = credential_of(desk, "ann")
     desk.system(leave)
     assert ann.get("/dashboard").headers["location"] == PAGE
+
+
+def test_whoever_has_no_workspace_any_more_has_their_own_page(desk: Desk) -> None:
+    home = desk.workspace()
+    desk.person("ann", home)
+    browser = desk.person("ben", home, "member")
+    id_ = desk.system(partial(find_credential, handle="ben")).id
+
+    async def leave(ctx: Context) -> None:
+        await ctx.remove(MEMBERS, f"{home}:{id_}")
+
+    desk.system(leave)
+
+    assert browser.get("/dashboard").headers["location"] == "/dashboard/me"
+    page = browser.get("/dashboard/me")
+    assert page.status_code == 200
+    assert "Harbour desk" not in words(page)
+    sessions = desk.system(partial(sessions_of, user_id=id_))
+    form = {"act": "revokeSession", "sessionId": sessions[0].id}
+    assert browser.post("/dashboard/me", form).status_code == 303
+    assert browser.get("/dashboard/me").status_code == 303
