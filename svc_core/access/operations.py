@@ -28,6 +28,7 @@ from svc_core.access.model import (
     Workspace,
     plan_name,
 )
+from svc_core.access.people import CREDENTIALS
 from svc_core.access.plans import Plan, PlanTable
 from svc_core.access.scopes import SCOPES
 from svc_core.base.unset import UNSET, Maybe
@@ -498,6 +499,13 @@ class UpdateKey:
     per_day: Maybe[LowerRate | None] = UNSET
 
 
+@frozen(kw_only=True)
+class ListedUser(User):
+    """A person, and what they sign in by."""
+
+    handle: str | None
+
+
 @frozen
 class PlacedWorkspace:
     """A workspace and its plan."""
@@ -580,8 +588,11 @@ async def _create_user(ctx: Context, request: CreateUser) -> Single[User]:
     return _one_row(user)
 
 
-async def _list_users(ctx: Context, _: NoFilters) -> Page[User]:
-    return _page(await list_users(ctx))
+async def _list_users(ctx: Context, _: NoFilters) -> Page[ListedUser]:
+    users = await list_users(ctx)
+    people = await ctx.find_many(CREDENTIALS, [user.id for user in users])
+    handles = {id_: credential.handle for id_, credential in people.items()}
+    return _page([reshape(ListedUser, user, handle=handles.get(user.id)) for user in users])
 
 
 async def _list_plans(ctx: Context, _: NoFilters) -> Page[Plan]:
@@ -721,7 +732,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "List the users, newest first",
         _list_users,
         method="GET",
-        columns=("id", "name", "email", "plan", "createdAt"),
+        columns=("id", "name", "handle", "email", "plan", "createdAt"),
     ),
     _local(
         "plans show",

@@ -49,9 +49,12 @@ def check_password(password: str, names: Iterable[str]) -> None:
     Raises:
         Problem: VALIDATION_FAILED, with what to do.
     """
-    problem.refuse(
-        [InputFault("/password", f"{text}: {_STEP}") for text in _faults(password, names)]
-    )
+    problem.refuse([*password_faults(password, names)])
+
+
+def password_faults(password: str, names: Iterable[str]) -> Iterator[InputFault]:
+    """Why a password may not be set, and what to do."""
+    return (InputFault("/password", f"{text}: {_STEP}") for text in _faults(password, names))
 
 
 def _faults(password: str, names: Iterable[str]) -> Iterator[str]:

@@ -28,6 +28,7 @@ from svc_core.access.passwords import (
     UNKNOWN_PHC,
     check_password,
     derive_password,
+    password_faults,
     verify_password,
 )
 from svc_core.access.people import (
@@ -36,6 +37,7 @@ from svc_core.access.people import (
     create_credential,
     find_credential,
     fold_handle,
+    handle_faults,
     memberships_of,
 )
 from svc_core.access.person_sessions import (
@@ -164,8 +166,8 @@ async def follow_link(
     Raises:
         Problem: LINK_EXPIRED, VALIDATION_FAILED, RESOURCE_CONFLICT or NOT_FOUND.
     """
-    names = await work.work.read(SYSTEM, partial(_names_of_answer, token=token, answer=answer))
-    phc = await _hash(work, answer.password, names)
+    await work.work.read(SYSTEM, partial(_check_answer, token=token, answer=answer))
+    phc = None if answer.password is None else await _hash(work, answer.password)
 
     async def unit(ctx: Context) -> IssuedSession:
         purpose = (await usable_link(ctx, token)).purpose
@@ -293,7 +295,8 @@ async def change_password(
         Problem: VALIDATION_FAILED, or NOT_FOUND for somebody who cannot sign in.
     """
     names = await work.work.read(SYSTEM, partial(_names_of_person, user_id=user_id))
-    phc = await _hash(work, password, names)
+    check_password(password, names)
+    phc = await _hash(work, password)
 
     async def unit(ctx: Context) -> Credential:
         credential = await ctx.value(CREDENTIALS, user_id)
@@ -315,20 +318,25 @@ async def _save_password(
     return credential
 
 
-async def _hash(work: WorkContext, password: str | None, names: Iterable[str]) -> str | None:
-    if password is None:
-        return None
-    check_password(password, names)
+async def _hash(work: WorkContext, password: str) -> str:
     return await work.work.aside(partial(derive_password, password, work.ids.random(SALT_BYTES)))
 
 
-async def _names_of_answer(ctx: Context, token: str, answer: LinkAnswer) -> list[str]:
-    """The names that a password entered beside a link must not hold."""
+async def _check_answer(ctx: Context, token: str, answer: LinkAnswer) -> None:
+    """Check the form of what was entered beside a link, all of it together.
+
+    Raises:
+        Problem: LINK_EXPIRED, or VALIDATION_FAILED.
+    """
     link = await usable_link(ctx, token)
     grant, handle = link.grant, _handle(link, answer)
+    faults = [] if grant.user_id else list(handle_faults(handle))
     homes = filter(None, [grant.workspace_id])
     names = await _names(ctx, homes, handle, answer.name or handle)
-    return names + (await _names_of_person(ctx, grant.user_id) if grant.user_id else [])
+    names += await _names_of_person(ctx, grant.user_id) if grant.user_id else []
+    if answer.password is not None:
+        faults += password_faults(answer.password, names)
+    problem.refuse(faults)
 
 
 async def _names_of_person(ctx: Context, user_id: str) -> list[str]:

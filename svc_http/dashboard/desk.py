@@ -31,6 +31,7 @@ from svc_core.operation.reply import Reply
 from svc_core.operation.units import Units
 from svc_core.wire import Json
 from svc_http.adapter.surroundings import Surroundings
+from svc_http.dashboard.hashing import HashingLine, HashingUnits
 from svc_http.exchange.http_exchange import Exchange
 
 
@@ -87,6 +88,8 @@ class Desk:
     office: Office
     exchange: Exchange
     now: datetime = field()
+
+    line: HashingLine = field(factory=HashingLine, kw_only=True)
 
     @now.default
     def _now(self) -> datetime:
@@ -168,7 +171,10 @@ class Desk:
                 request_id=self.exchange.request_id,
             )
         )
-        return Execution(invocation, actor, self.now, self.office.desk_units, witness)
+        units = self.office.desk_units
+        if operation.id == "setPassword":  # it hashes, in the line of sign-ins
+            units = HashingUnits.of(units, self.line, self.office.gate.block(self.exchange))
+        return Execution(invocation, actor, self.now, units, witness)
 
     def _turn(
         self, operation: Operation[Any, Any], actor: Actor

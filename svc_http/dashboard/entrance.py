@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from attrs import define, field, frozen
+from attrs import define, frozen
 
 from svc_core.access import passkeys
 from svc_core.access import sign_ins as entries
@@ -31,7 +31,7 @@ from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
 from svc_http.dashboard import security
 from svc_http.dashboard.desk import Person
-from svc_http.dashboard.hashing import HashingLine, HashingUnits
+from svc_http.dashboard.hashing import HashingUnits
 from svc_http.dashboard.page_serving import SIGN_IN, Dashboard, check_mount
 from svc_http.dashboard.visit import HtmlPage, PageAnswer, Redirection, Visit, visit_of
 from svc_http.dashboard.visitors import device_of
@@ -92,7 +92,6 @@ class Entrance:
     """The pages at the door of one running service."""
 
     dashboard: Dashboard
-    line: HashingLine = field(factory=HashingLine, init=False)
 
     def resources(self) -> list[Resource]:
         """One resource for each address."""
@@ -121,7 +120,7 @@ class Entrance:
             return
         visitor = await self.dashboard.visitor(exchange)
         person, renewal = (None, ()) if visitor is None else (visitor.person, visitor.fields)
-        units = HashingUnits.of(office.desk_units, self.line, office.gate.block(exchange))
+        units = HashingUnits.of(office.desk_units, self.dashboard.line, office.gate.block(exchange))
         work, device = units.context(Actor(SYSTEM)), device_of(office, exchange)
         answer, fields = await step(Guest(visit, work, device, cookie, person))
         if b"set-cookie" in dict(fields):

@@ -20,13 +20,14 @@ from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 import attrs
-from attrs import define
+from attrs import define, field
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import Operation
 from svc_http.dashboard import security
 from svc_http.dashboard.desk import Desk, Home, Office, Person
+from svc_http.dashboard.hashing import HashingLine
 from svc_http.dashboard.live import stream_changes
 from svc_http.dashboard.page_markup import render_page
 from svc_http.dashboard.visit import (
@@ -57,11 +58,12 @@ Shell = Callable[[Desk, Visit], Mapping[str, Any]]
 class Dashboard:
     """The dashboard of one running service.
 
-    `shell` gives what stands around a page.
+    `shell` gives what stands around a page; in `line` all passwords wait to be hashed.
     """
 
     office: Office
     shell: Shell
+    line: HashingLine = field(factory=HashingLine, init=False)
 
     def resources(self, routes: Iterable[PageRoute]) -> list[Resource]:
         """One resource for each address."""
@@ -75,7 +77,7 @@ class Dashboard:
             visitor = await self.visitor(exchange, renews=False)
             if visitor is None:
                 raise Problem(problem.FORBIDDEN, "Sign in first.")
-            desk = _entered(Desk(visitor.person, self.office, exchange), places)
+            desk = _entered(Desk(visitor.person, self.office, exchange, line=self.line), places)
             visit = await visit_of(exchange, places, 0, has_form=False)
             await stream_changes(desk, feed, head, visit.word("after"))
 
@@ -96,7 +98,7 @@ class Dashboard:
         if visitor is None:
             await self.send(exchange, Redirection(sign_in_address(exchange)))
             return
-        desk, fields = Desk(visitor.person, self.office, exchange), visitor.fields
+        desk, fields = Desk(visitor.person, self.office, exchange, line=self.line), visitor.fields
         visit = Visit(exchange.path, places)
         try:
             desk = _entered(desk, places)
@@ -108,7 +110,7 @@ class Dashboard:
                 if visitor is None:
                     await self.send(exchange, Redirection(sign_in_address(exchange)))
                     return
-                desk, fields = Desk(visitor.person, self.office, exchange), visitor.fields
+                desk, fields = attrs.evolve(desk, person=visitor.person), visitor.fields
                 desk = _entered(desk, places)
             if route.is_guarded and not desk.is_fresh:
                 await self.send(exchange, Redirection(sign_in_address(exchange, is_again=True)))
@@ -138,7 +140,8 @@ class Dashboard:
         self, exchange: Exchange, answer: PageAnswer, fields: tuple[Header, ...] = ()
     ) -> None:
         """Send an answer with the header fields of the dashboard."""
-        is_secret = isinstance(answer, HtmlPage) and answer.is_secret
+        is_file = isinstance(answer, Download) and answer.file_name is not None
+        is_secret = is_file or (isinstance(answer, HtmlPage) and answer.is_secret)
         own = security.page_fields(_media_origin(self.office), is_secret=is_secret)
         headers = [*own, *fields]
         match answer:

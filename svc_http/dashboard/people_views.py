@@ -1,28 +1,38 @@
-"""The lists of members, sessions and acts, with what is done about a row beside it.
+"""Lists of members, sessions and acts with what is done about a row; the export of a workspace.
 
 Rule: each has the rows and filters of the derived page; its forms are those of derived pages.
 """
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Final, get_args
+from urllib.parse import unquote
 
 import attrs
 
 from svc_core.access.creation import Role
+from svc_core.contract import problem
+from svc_core.contract.problem import Problem
+from svc_core.operation.declaration import NDJSON
 from svc_http.dashboard.captions import operation_title
 from svc_http.dashboard.derived import operation_page
 from svc_http.dashboard.desk import Desk
 from svc_http.dashboard.page_addresses import BY_ID
 from svc_http.dashboard.page_serving import sign_in_address
-from svc_http.dashboard.visit import HtmlPage, PageAnswer, View, Visit
+from svc_http.dashboard.visit import Download, HtmlPage, PageAnswer, View, Visit
 
 _TEMPLATES: Final = {"listMembers": "members", "listSessions": "sessions", "listAudit": "audit"}
+_EXPORT: Final = BY_ID["exportWorkspace"]
+_CURSOR: Final = re.compile(r"[?&]cursor=([^&>]+)")
+EXPORT_BYTES_MAX: Final = 64 * 1024 * 1024
+"""Of an export that a page makes, which is held in memory: some hundred thousand rows."""
 
 
 def views_of_people() -> Mapping[str, View]:
     """The views by the id of the operation whose rows they show."""
-    return {id_: partial(_list_page, id_, template) for id_, template in _TEMPLATES.items()}
+    lists = {id_: partial(_list_page, id_, template) for id_, template in _TEMPLATES.items()}
+    return {**lists, _EXPORT.id: _export_page}
 
 
 async def _list_page(operation_id: str, template: str, desk: Desk, visit: Visit) -> PageAnswer:
@@ -37,3 +47,16 @@ async def _list_page(operation_id: str, template: str, desk: Desk, visit: Visit)
         "again": sign_in_address(desk.exchange, is_again=True),
     }
     return attrs.evolve(page, template=template, values={**page.values, **own})
+
+
+async def _export_page(desk: Desk, _visit: Visit) -> Download:
+    """All rows of the workspace, page after page, as one file."""
+    content, query = bytearray(), {}
+    while len(content) < EXPORT_BYTES_MAX:
+        reply = await desk.run(_EXPORT, body=query)
+        content += reply.body
+        match = _CURSOR.search(dict(reply.headers).get("Link", ""))
+        if match is None:
+            return Download(NDJSON.media_type, bytes(content), "workspace.ndjson")
+        query = {"cursor": unquote(match[1])}
+    raise Problem(problem.RESOURCE_CONFLICT, "It is too large here; see: svc workspace export")

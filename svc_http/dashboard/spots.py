@@ -37,6 +37,7 @@ DANGERS: Final = frozenset(
     {"delete", "revoke", "regenerate", "erase", "remove", "rotate-secret", "revoke-invitation"}
 )
 """Verbs that ask first, because nothing undoes them."""
+_LINK: Final = BY_ID["linkUser"]
 _PAIRS: Final = {
     "archive": "restore",
     "pin": "unpin",
@@ -71,11 +72,13 @@ class PageAct:
     href: str
     is_near: bool = False
     """Whether it stands beside the row that it is about, so that its verb says enough."""
+    words: str = ""
+    """What stands on it in place of that."""
 
     @property
     def label(self) -> str:
         """What stands on it."""
-        return (button_caption if self.is_near else operation_title)(self.operation)
+        return self.words or (button_caption if self.is_near else operation_title)(self.operation)
 
     @property
     def is_main(self) -> bool:
@@ -216,6 +219,18 @@ class Spot:
             if operation.verb not in passed_over and is_about and self.desk.may(operation):
                 is_near = operation.group == self.operation.group
                 yield PageAct(operation, self.address(operation, ids), is_near)
+        yield from self._acts_by_name(row)
+
+    def _acts_by_name(self, row: Row) -> Iterator[PageAct]:
+        """What the operator does with a person or a workspace, which a form names."""
+        name = row.get("handle") or row.get("id")
+        for group, operation, words, inputs in (
+            ("users", _LINK, "", {"handle": name}),
+            ("users", BY_ID["removeUser"], "", {"user": name}),
+            ("workspaces", _LINK, "Invite", {"workspace": row.get("id"), "role": "owner"}),
+        ):
+            if group == self.operation.group and self.desk.may(operation):
+                yield PageAct(operation, self.address(operation, inputs), True, words)
 
     @property
     def toasts(self) -> tuple[tuple[str, str, tuple[()]], ...]:

@@ -65,9 +65,11 @@ class Desk:
     def browser(self, address: str = "127.0.0.1") -> Browser:
         return Browser(self, address)
 
-    def at_once(self, path: str, forms: list[dict[str, str]]) -> list[Any]:
+    def at_once(self, path: str, forms: list[dict[str, str]], cookie: str = "") -> list[Any]:
         """Forms that are posted in one instant."""
         fields = {"sec-fetch-site": "same-origin"}
+        if cookie:
+            fields["cookie"] = f"{security.SECURE_COOKIE}={cookie}"
 
         async def post(form: dict[str, str]) -> Any:
             transport = httpx2.ASGITransport(self.house.service)

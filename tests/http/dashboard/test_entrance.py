@@ -147,6 +147,7 @@ def test_of_two_uses_at_once_only_the_first_counts(desk: Desk) -> None:
         ({"handle": "ann", "password": "password password"}, "Password : is one that many"),
         ({"handle": "a", "password": PASSWORD}, "Handle : must "),
         ({"handle": "ann"}, "Password : choose one"),
+        ({"handle": "a", "password": "short"}, "Password : must have 12"),
     ],
 )
 def test_what_is_refused_leaves_the_link_as_it_was(

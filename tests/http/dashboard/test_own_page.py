@@ -115,6 +115,12 @@ def test_somebody_without_a_password_sets_the_first_at_any_time(desk: Desk, ann:
     assert "again=true" in second.headers["location"], "of the second one there is a proof"
 
 
+def test_passwords_of_a_session_wait_in_the_line_of_sign_ins(desk: Desk, ann: Browser) -> None:
+    form = {"act": "setPassword", "password": OTHER}
+    answers = desk.at_once(PAGE, [form] * 20, cookie=ann.cookie)
+    assert {answer.status_code for answer in answers} == {303, 503}
+
+
 def test_a_passkey_is_removed_and_the_last_way_in_stays(desk: Desk, ann: Browser) -> None:
     give_passkey(desk, "ann")
     assert "Ann's laptop" in words(ann.get(PAGE))

@@ -1,10 +1,12 @@
 """Members, sessions and the audit: lists by hand, whose forms are those of the derived pages."""
 
+import json
 import re
 
 import pytest
 
 from svc_core.access.person_sessions import SESSIONS
+from svc_http.dashboard import people_views
 from tests.http.dashboard.conftest import PASSWORD, Browser, Desk, words
 from tests.http.dashboard.test_entrance import credential_of, roles, rows
 
@@ -183,3 +185,45 @@ def test_an_invitation_that_nobody_has_used_is_revoked(desk: Desk, home: str, an
 
     assert "dee" not in words(ann.get(page(home, "members/invitations")))
     assert desk.browser().follow(token, password=PASSWORD).status_code == 410
+
+
+def test_the_rows_of_a_workspace_are_downloaded_whole(home: str, ann: Browser) -> None:
+    form = {"name": "Harbours", "topic": "Harbours", "frequency": "manual", "_key": "a-key-of-it"}
+    ann.post(page(home, "profiles/new"), form)
+    answer = ann.get(page(home, "workspace/export"))
+    assert answer.headers["content-type"].startswith("application/x-ndjson")
+    assert answer.headers["content-disposition"] == 'attachment; filename="workspace.ndjson"'
+    assert answer.headers["cache-control"] == "no-store"
+    kinds = [json.loads(line)["kind"] for line in answer.text.splitlines()]
+    assert {"workspaces", "profiles"} <= set(kinds), "also what stands on later pages"
+
+
+def test_a_workspace_too_large_for_a_page_is_refused_not_cut(
+    home: str, ann: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(people_views, "EXPORT_BYTES_MAX", 100)
+    answer = ann.get(page(home, "workspace/export"))
+    assert answer.status_code == 409
+    assert "svc workspace export" in words(answer)
+
+
+def test_the_operator_acts_on_people_and_workspaces_where_they_are_listed(
+    desk: Desk, home: str
+) -> None:
+    operator = desk.person("ola", home, "owner", is_operator=True)
+    desk.person("ben", home, "member")
+
+    users = operator.get("/dashboard/operate/users").text
+    assert "/dashboard/operate/users/link?handle=ben" in users
+    assert "/dashboard/operate/users/remove?user=ben" in users
+
+    workspaces = operator.get("/dashboard/operate/workspaces").text
+    path = f"/dashboard/operate/users/link?workspace={home}&amp;role=owner"
+    assert path in workspaces
+    form = operator.get(path.replace("&amp;", "&")).text
+    assert f'value="{home}"' in form
+    assert '<option value="owner" selected>' in form
+    invitation = operator.post(
+        "/dashboard/operate/users/link", {"handle": "dee", "workspace": home, "role": "owner"}
+    )
+    assert f"A link for dee Whoever opens it becomes owner of {home}" in words(invitation)
