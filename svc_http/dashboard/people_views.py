@@ -15,6 +15,7 @@ from svc_core.access.creation import Role
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import NDJSON
+from svc_core.wire import Json
 from svc_http.dashboard.captions import operation_title
 from svc_http.dashboard.derived import operation_page
 from svc_http.dashboard.desk import Desk
@@ -51,7 +52,8 @@ async def _list_page(operation_id: str, template: str, desk: Desk, visit: Visit)
 
 async def _export_page(desk: Desk, _visit: Visit) -> Download:
     """All rows of the workspace, page after page, as one file."""
-    content, query = bytearray(), {}
+    content = bytearray()
+    query: dict[str, Json] = {}
     while len(content) < EXPORT_BYTES_MAX:
         reply = await desk.run(_EXPORT, body=query)
         content += reply.body

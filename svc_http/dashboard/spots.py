@@ -223,12 +223,14 @@ class Spot:
 
     def _acts_by_name(self, row: Row) -> Iterator[PageAct]:
         """What the operator does with a person or a workspace, which a form names."""
-        name = row.get("handle") or row.get("id")
-        for group, operation, words, inputs in (
+        id_ = str(row.get("id"))
+        name = str(row.get("handle") or id_)
+        acts: tuple[tuple[str, Operation[Any, Any], str, dict[str, str]], ...] = (
             ("users", _LINK, "", {"handle": name}),
             ("users", BY_ID["removeUser"], "", {"user": name}),
-            ("workspaces", _LINK, "Invite", {"workspace": row.get("id"), "role": "owner"}),
-        ):
+            ("workspaces", _LINK, "Invite", {"workspace": id_, "role": "owner"}),
+        )
+        for group, operation, words, inputs in acts:
             if group == self.operation.group and self.desk.may(operation):
                 yield PageAct(operation, self.address(operation, inputs), True, words)
 
