@@ -16,7 +16,7 @@ ROOMS_OF_ROOMS = {"svc_core.intel", "svc_http.run"}
 
 CODE_LINES: dict[str, int] = {
     "svc_core": 40,
-    "svc_core.access": 2624,
+    "svc_core.access": 2632,
     "svc_core.agent": 3059,
     "svc_core.automations": 431,
     "svc_core.base": 692,
@@ -52,7 +52,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.wire": 986,
     "svc_http": 423,
     "svc_http.adapter": 363,
-    "svc_http.dashboard": 1802,
+    "svc_http.dashboard": 1836,
     "svc_http.exchange": 696,
     "svc_http.guard": 754,
     "svc_http.mcp": 164,
