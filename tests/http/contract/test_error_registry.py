@@ -29,6 +29,7 @@ from svc_core.reports.recordings import forget_audio
 from svc_http.guard import keyed_locks as turns
 
 LATER = {
+    "SIGN_IN_FAILED": "the pages of the dashboard",
     "PROVIDER_CREDITS_EXHAUSTED": "the agent streams",
     "UPSTREAM_RATE_LIMITED": "the agent streams with a model",
     "UPSTREAM_ERROR": "the agent streams with a model",

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from svc_core.operation.declaration import SSE
+from svc_core.operation.declaration import SSE, Unit
 from svc_core.operation.stream import Stream
 from tests.http.conftest import MEMBERS_OF_A_PROBLEM, SAMPLE, NoInputs, Wire, operation
 
@@ -26,7 +26,7 @@ async def break_before_a_word(ctx, request):
 
 
 def streaming(id_, run, version):
-    rest = {"response": Stream, "media": (SSE,), "unit": "several", "version": version}
+    rest = {"response": Stream, "media": (SSE,), "unit": Unit("several"), "version": version}
     return operation(id_, "GET", f"/{id_}", NoInputs, run, **rest)
 
 
