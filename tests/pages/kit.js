@@ -17,8 +17,20 @@ async function open(browser, address = url, width = 1280) {
   await page.setViewport({ width, height: 900 });
   await page.goto(address, { waitUntil: "load" });
   // The scripts have run when the buttons that need them are there.
-  if (await page.evaluate(() => true).catch(() => false)) await page.waitForSelector("[data-act=theme]:not([hidden])");
+  if (await page.evaluate(() => true).catch(() => false)) await ready(page);
   return page;
+}
+
+/** Waits until the scripts of the page have run, also where another page is on its way still. */
+async function ready(page) {
+  for (let left = 5; left; left -= 1) {
+    try {
+      await page.waitForSelector("[data-act=theme]:not([hidden])");
+      return;
+    } catch (error) {
+      if (left === 1 || !/context was destroyed/.test(error.message)) throw error;
+    }
+  }
 }
 
 /** Waits until what the page says is so. */
@@ -49,11 +61,11 @@ await expect(page, "the colours stay", () => document.documentElement.dataset.th
 await page.keyboard.press("g");
 await page.keyboard.press("r");
 await reaches(page, "Reports");
-await page.waitForSelector("[data-act=theme]:not([hidden])");
+await ready(page);
 await page.keyboard.press("c");
 await page.keyboard.press("k");
 await reaches(page, "create");
-await page.waitForSelector("[data-act=theme]:not([hidden])");
+await ready(page);
 await page.keyboard.press("?");
 await expect(page, "? shows every key", () => document.querySelectorAll("#keys[open] dt").length === 17);
 await page.focus("#keys input");
@@ -74,7 +86,7 @@ let asked = "";
 page.on("dialog", (dialog) => { asked = dialog.type(); dialog.accept(); });
 await page.goto(url, { waitUntil: "load" });
 if (asked !== "beforeunload") faults.push("a changed form is left without a word");
-await page.waitForSelector("[data-act=theme]:not([hidden])");
+await ready(page);
 
 // -- palette and fields --------------------------------------------------------------------------
 
@@ -85,7 +97,7 @@ await expect(page, "the palette has pages", () => document.querySelectorAll("#pa
 await page.keyboard.press("ArrowDown");
 await page.keyboard.press("Enter");
 await reaches(page, "News");
-await page.waitForSelector("[data-act=theme]:not([hidden])");
+await ready(page);
 await page.keyboard.press("/");
 await expect(page, "what was opened last is first", () => document.querySelector("#palette .grp")?.textContent === "Opened last");
 await page.keyboard.type("hospital");
