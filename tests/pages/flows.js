@@ -149,9 +149,9 @@ const FLOWS = {
 
   async "a member is invited, and becomes an admin in an open tab"(flow) {
     const rosa = await Person.at(flow, demo.origin, demo.tokens.rosa);
-    await rosa.go(below("/members"));
+    await rosa.go(below("/members/invite"));
     await rosa.fill({ role: "member" });
-    await rosa.press("Make a link");
+    await rosa.press("Invite");
     const link = (await rosa.words("main")).match(/http\S+#[0-9a-f]{64}/)?.[0];
     if (!link) throw new Error("there is no address in the invitation");
     const bo = await Person.at(flow);
