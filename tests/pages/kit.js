@@ -12,6 +12,7 @@ const launch = (...more) => puppeteer.launch({ executablePath, args: [...flags, 
 
 async function open(browser, address = url, width = 1280) {
   const page = await browser.newPage();
+  for (const act of ["waitForSelector", "focus", "click", "type", "evaluate", "$eval", "$"]) page[act] = again(page[act].bind(page));
   page.on("console", (message) => { if (message.type() === "error") faults.push(message.text()); });
   page.on("pageerror", (error) => faults.push(error.message));
   await page.setViewport({ width, height: 900 });
@@ -21,17 +22,18 @@ async function open(browser, address = url, width = 1280) {
   return page;
 }
 
-/** Waits until the scripts of the page have run, also where another page is on its way still. */
-async function ready(page) {
-  for (let left = 5; left; left -= 1) {
+const ready = (page) => page.waitForSelector("[data-act=theme]:not([hidden])");
+
+/** Does once more what met the end of a page, because another one was on its way. */
+const again = (act) => async (...values) => {
+  for (let left = 5; ; left -= 1) {
     try {
-      await page.waitForSelector("[data-act=theme]:not([hidden])");
-      return;
+      return await act(...values);
     } catch (error) {
       if (left === 1 || !/context was destroyed/.test(error.message)) throw error;
     }
   }
-}
+};
 
 /** Waits until what the page says is so. */
 async function expect(page, sentence, condition, ...values) {
