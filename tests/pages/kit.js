@@ -117,7 +117,9 @@ await expect(page, "the palette offers the colours", () => document.querySelecto
 await page.keyboard.press("Enter");
 await expect(page, "an act of the frame is done", () => document.documentElement.dataset.theme === "dark");
 await page.keyboard.press("/");
+await expect(page, "the palette is open", () => document.querySelector("#palette[open]"));
 await page.keyboard.press("Escape");
+await expect(page, "the palette is closed", () => !document.querySelector("#palette[open]"));
 await page.type("#f-profile", "hosp");
 await expect(page, "a pick offers rows", () => document.querySelector("#f-profile-list [role=option]"));
 await page.keyboard.press("ArrowDown");
