@@ -97,10 +97,8 @@ dialog.addEventListener("keydown", (event) => {
 });
 dialog.addEventListener("click", ({ target }) => { if (target === dialog) dialog.close(); });
 
-export async function open() {
-  if (dialog.open) return;
-  dialog.showModal();
-  input.select();
+/** Shows what fits what is typed; asks for the pages and forms once. */
+export async function fill() {
   if (!entries.length) entries = [...(await load({}).catch(() => [])), ...around()];
   update();
 }

@@ -58,7 +58,15 @@ const step = (distance) => {
 
 const acts = {
   go: (href) => { location.href = href; },
-  palette: () => { if (!$("#palette")) return false; import("./palette.js").then(({ open }) => open()); },
+  palette: () => {
+    const dialog = $("#palette");
+    if (!dialog) return false;
+    if (dialog.open) return;
+    // Open before its script is there: what is typed meanwhile is no key of the page.
+    dialog.showModal();
+    $("input", dialog).select();
+    import("./palette.js").then(({ fill }) => fill());
+  },
   sheet: () => sheet().showModal(),
   next: () => step(1),
   previous: () => step(-1),
