@@ -294,13 +294,13 @@ def test_reads_beyond_a_slow_batch_are_answered_by_the_other_thread(
 ) -> None:
     async def burst(store: SqliteStorage) -> None:
         with block(store) as hold:
-            # One more than a thread takes, all handed in within one turn of the loop.
+            # As many as a thread takes, and another tenant's, all handed in within one turn.
             slow = [asyncio.ensure_future(store.read("ann", hold))]
             slow += [
                 asyncio.ensure_future(store.read("ann", no_op))
                 for _ in range(UNITS_PER_SNAPSHOT - 1)
             ]
-            last = asyncio.ensure_future(store.read("ann", no_op))
+            last = asyncio.ensure_future(store.read("bob", no_op))
             await asyncio.wait_for(last, 60)
             assert not slow[0].done()
         await asyncio.gather(*slow)
@@ -328,7 +328,7 @@ def test_a_full_queue_refuses_at_once(runner: asyncio.Runner, tmp_path: Path) ->
         await asyncio.gather(first, *tasks)
         return [len(tasks), *failures]
 
-    with open_store(runner, tmp_path / "svc.db", units_waiting=5, units_per_commit=1) as store:
+    with open_store(runner, tmp_path / "svc.db", units_waiting=10, units_per_commit=1) as store:
         waiting, refusal = runner.run(crowd(store))
         assert waiting in (4, 5)
         assert isinstance(refusal, Overloaded)

@@ -90,6 +90,6 @@ class Link:
                 try:
                     await work(self, jobs)
                 finally:
-                    queue.release(jobs[0].tenant)
+                    queue.release(jobs)
         finally:
             self.drop()

@@ -12,7 +12,9 @@ Rule 4: a failing statement ends the snapshot and its unit; the units after it g
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from functools import partial
+from time import monotonic
 from typing import Any
 
 from attrs import field, frozen
@@ -64,6 +66,8 @@ class SnapshotReader:
     """Runs batches of reading units; remembers how many statements each kind of unit sends."""
 
     tables: Tables
+    note: Callable[[str, float], None]
+    """Is told of each unit its tenant and how long it has run."""
     counts: dict[Any, int] = field(factory=dict)
     """The most statements that a unit with this code object has sent."""
 
@@ -93,7 +97,7 @@ class SnapshotReader:
             code = getattr(job.unit, "__code__", None)
             if self.counts.get(code, 2) > 1 and not session.connection.is_in_transaction():
                 await session.execute(_BEGIN)
-            job.error = None
+            job.error, began = None, monotonic()
             try:
                 job.value = await job.unit(PostgresTransaction(session, self.tables, job.tenant))
             except BaseException as error:  # the edge: the caller gets it
@@ -102,6 +106,7 @@ class SnapshotReader:
                     raise
                 job.error = translate_postgres_error(error)
             finally:
+                self.note(job.tenant, monotonic() - began)
                 if session.count > self.counts.get(code, -1):
                     self.counts[code] = session.count
             if session.is_torn:

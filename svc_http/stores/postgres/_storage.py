@@ -33,6 +33,7 @@ from svc_http.stores.postgres._session import Session
 from svc_http.stores.postgres._table import Tables
 from svc_http.stores.postgres._writer import UNITS_PER_COMMIT, SessionWriter
 from svc_http.stores.relational.storages import RelationalStorage
+from svc_http.stores.relational.tenant_lines import UNITS_WAITING_MAX
 
 R = TypeVar("R")
 
@@ -49,12 +50,11 @@ class PostgresLimits(NamedTuple):
     """The connections, queue lengths and timeouts of a store.
 
     Beside the writers and readers one connection listens, and one does maintenance now and then.
-    10,000 units are at most a second of work; a caller behind more would give up before its answer.
     """
 
     writers: int = 4
     readers: int = 4
-    units_waiting: int = 10_000
+    units_waiting: int = UNITS_WAITING_MAX
     units_per_commit: int = UNITS_PER_COMMIT
     wait_seconds: float = 5.0
     stall_seconds: float = STALL_SECONDS
@@ -87,7 +87,8 @@ class PostgresStorage(RelationalStorage):
         self._writes = FairQueue(limits.units_waiting, takers=limits.writers, one_at_a_time=True)
         self._reads = FairQueue(limits.units_waiting, takers=limits.readers, one_at_a_time=False)
         self._links = [Link(dsn) for _ in range(limits.writers + limits.readers)]
-        write, read = SessionWriter(tables, self._on_commit).write, SnapshotReader(tables).read
+        write = SessionWriter(tables, self._on_commit).write
+        read = SnapshotReader(tables, self._reads.note).read
         serving = [
             link.serve(self._writes, limits.units_per_commit, write)
             if number < limits.writers

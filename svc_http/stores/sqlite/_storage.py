@@ -15,6 +15,7 @@ from svc_core.operation.ports import (
 )
 from svc_http.stores.migration_steps import AppliedStep, MigrationStatus
 from svc_http.stores.relational.storages import RelationalStorage
+from svc_http.stores.relational.tenant_lines import UNITS_WAITING_MAX, TenantLines
 from svc_http.stores.sqlite import _migrations as migrations
 from svc_http.stores.sqlite._session import SqliteSession
 from svc_http.stores.sqlite._table import Tables, build_table
@@ -25,7 +26,7 @@ from svc_http.stores.sqlite._transaction import SqliteTransaction
 from svc_http.stores.sqlite._write_batch import WriteBatch
 from svc_http.stores.sqlite.file_connection import connect_reader, connect_writer
 from svc_http.stores.sqlite.file_lock import FileLock
-from svc_http.stores.sqlite.work_queue import UNITS_WAITING_MAX, WAIT_SECONDS_MAX, WorkQueue
+from svc_http.stores.sqlite.work_queue import WAIT_SECONDS_MAX, WorkQueue
 
 R = TypeVar("R")
 
@@ -61,8 +62,12 @@ class SqliteStorage(RelationalStorage):
         self._lock = lock
         self._tables = tables
         self._batch = WriteBatch(Texts(connection), Traces(connection), set())
-        self._writes = WorkQueue(limits.units_waiting, limits.wait_seconds)
-        self._reads = WorkQueue(limits.units_waiting, limits.wait_seconds)
+        self._writes, self._reads = (
+            WorkQueue(
+                TenantLines(limits.units_waiting, places=places, is_mixed=True), limits.wait_seconds
+            )
+            for places in (1, limits.readers)
+        )
         self._writer = WriterThread(
             connection, self._batch, self._writes, self._note_commit, limits.units_per_commit
         )
@@ -102,7 +107,7 @@ class SqliteStorage(RelationalStorage):
             Overloaded: too many units wait.
             StorageUnavailable: the disk fails, or the wait was too long.
         """
-        return await self._reads.run(partial(self._run, tenant, unit, None))
+        return await self._reads.run(tenant, partial(self._run, tenant, unit, None))
 
     async def write(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit` and commit it durably before returning; an exception undoes all of it.
@@ -111,7 +116,7 @@ class SqliteStorage(RelationalStorage):
             Overloaded: too many units wait.
             StorageUnavailable: the disk fails or is full, or the wait was too long.
         """
-        return await self._writes.run(partial(self._run, tenant, unit, self._batch))
+        return await self._writes.run(tenant, partial(self._run, tenant, unit, self._batch))
 
     async def close(self) -> None:
         """Finish the accepted units, then close and unlock the file."""

@@ -42,6 +42,7 @@ Rule 4: readers see one consistent snapshot, taken after the unit was submitted.
 
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 
 from attrs import field, frozen
@@ -85,6 +86,7 @@ class WriterThread:
             # unless a reader still holds an older snapshot.
             self.writes.traces.clear()
             deliver_outcomes(outcomes)
+            self.queue.release(outcomes)
 
     def _next(self) -> list[SqliteJob]:
         while self.writes.traces.may_remain and not self.queue.wait(RETRY_SECONDS):
@@ -186,7 +188,9 @@ class ReaderThread:
 
     def _serve(self) -> None:
         while batch := self.queue.take(UNITS_PER_SNAPSHOT):
-            deliver_outcomes(self._answer(batch))
+            outcomes = self._answer(batch)
+            deliver_outcomes(outcomes)
+            self.queue.release(outcomes)
 
     def _answer(self, batch: list[SqliteJob]) -> list[JobOutcome]:
         try:
@@ -199,10 +203,12 @@ class ReaderThread:
         return outcomes
 
     def _run(self, job: SqliteJob) -> JobOutcome:
+        began, value, failure = time.thread_time(), None, None
         try:
-            return JobOutcome(job, job.work(self.connection))
+            value = job.work(self.connection)
         except BaseException as error:  # the edge of the thread: the caller gets it
-            return JobOutcome(job, error=translate_error(error))
+            failure = translate_error(error)
+        return JobOutcome(job, value, failure, time.thread_time() - began)
 
 
 def _start(serve: Callable[[], None], name: str) -> threading.Thread:

@@ -2,7 +2,8 @@
 
 Rule 1: a unit is one function; once a thread has taken it, it runs to its end, even if its caller
         was cancelled.
-Rule 2: the length of the queue and the wait in it are bounded; exceeding either raises an error.
+Rule 2: the wait in the queue is bounded; exceeding it raises an error. Tenants take turns, and
+        share the threads (`tenant_lines`).
 Rule 3: a thread wakes each event loop once per batch, and a loop wakes a thread once for all jobs
         of one turn. A busy thread takes the jobs that arrived meanwhile without being woken.
 """
@@ -10,18 +11,16 @@ Rule 3: a thread wakes each event loop once per batch, and a loop wakes a thread
 import asyncio
 import sqlite3
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
 from attrs import field, frozen
 
-from svc_core.operation.ports import NO_SPACE, Overloaded, StorageUnavailable
+from svc_core.operation.ports import NO_SPACE, StorageUnavailable
+from svc_http.stores.relational.tenant_lines import TenantLines
 
 R = TypeVar("R")
 
-UNITS_WAITING_MAX = 10_000
-"""At most a second of work; a caller behind a longer queue would give up before its answer."""
 WAIT_SECONDS_MAX = 5.0
 WATCHES_PER_WAIT = 10
 """How often waits are checked: a unit waits at most a tenth longer than promised."""
@@ -30,8 +29,9 @@ Work = Callable[[sqlite3.Connection], R]
 
 
 class SqliteJob(NamedTuple):
-    """A unit of work, the future of its caller, and when it was queued (clock of the loop)."""
+    """A unit of work of a tenant, the future of its caller, and its time of queueing (loop's)."""
 
+    tenant: str
     work: Work[Any]
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[Any]
@@ -44,6 +44,8 @@ class JobOutcome(NamedTuple):
     job: SqliteJob
     value: Any = None
     error: BaseException | None = None
+    seconds: float = 0.0
+    """How long it computed, where that is measured."""
 
     def settle(self) -> None:
         """Resolve the future of the caller, unless it was cancelled."""
@@ -59,29 +61,26 @@ class JobOutcome(NamedTuple):
 class WorkQueue:
     """A bounded queue of jobs from any number of event loops to the reader or writer threads."""
 
-    units_max: int = UNITS_WAITING_MAX
+    lines: TenantLines[SqliteJob]
     wait_seconds: float = WAIT_SECONDS_MAX
-    _jobs: deque[SqliteJob] = field(factory=deque, init=False)
     _ready: threading.Condition = field(factory=threading.Condition, init=False)
     _watchers: set[asyncio.AbstractEventLoop] = field(factory=set, init=False)
     _waking: set[asyncio.AbstractEventLoop] = field(factory=set, init=False)
     _closed: threading.Event = field(factory=threading.Event, init=False)
 
-    async def run(self, work: Work[R]) -> R:
-        """Run `work` on a thread; what it returns or raises.
+    async def run(self, tenant: str, work: Work[R]) -> R:
+        """Run `work` of a tenant on a thread; what it returns or raises.
 
         Raises:
             Overloaded: the queue is full; the work will not be done.
             StorageUnavailable: the store is closed, or the wait was too long.
         """
         loop = asyncio.get_running_loop()
-        job = SqliteJob(work, loop, loop.create_future(), loop.time())
+        job = SqliteJob(tenant, work, loop, loop.create_future(), loop.time())
         with self._ready:
             if self._closed.is_set():
                 raise StorageUnavailable("the store is closed")
-            if len(self._jobs) >= self.units_max:
-                raise Overloaded(f"{self.units_max} units of work are waiting")
-            self._jobs.append(job)
+            self.lines.add(job)
         if loop not in self._waking:
             self._waking.add(loop)
             loop.call_soon(self._wake, loop)
@@ -93,20 +92,29 @@ class WorkQueue:
     def take(self, count: int) -> list[SqliteJob]:
         """At most `count` jobs, at least one; none when the queue is closed and empty."""
         with self._ready:
-            while not self._jobs:
-                if self._closed.is_set():
+            while not (jobs := self.lines.take(count)):
+                if self._closed.is_set() and not self.lines.count:
+                    self._ready.notify_all()
                     return []
                 self._ready.wait()
-            jobs = [self._jobs.popleft() for _ in range(min(count, len(self._jobs)))]
-            if self._jobs:
+            if self.lines.is_ready:
                 # One thread was woken for all of them; the remaining jobs need another.
                 self._ready.notify()
             return jobs
 
+    def release(self, outcomes: Sequence[JobOutcome]) -> None:
+        """End a batch of this thread, which then takes another: its tenants may have the place."""
+        with self._ready:
+            for outcome in outcomes:
+                self.lines.note(outcome.job.tenant, outcome.seconds)
+            self.lines.release([outcome.job for outcome in outcomes])
+
     def wait(self, seconds: float) -> bool:
         """Wait at most `seconds` for a job or for the end of the queue; whether either came."""
         with self._ready:
-            return self._ready.wait_for(lambda: bool(self._jobs) or self._closed.is_set(), seconds)
+            return self._ready.wait_for(
+                lambda: bool(self.lines.count) or self._closed.is_set(), seconds
+            )
 
     def close(self) -> None:
         """Accept no more jobs; those in the queue still run."""
@@ -126,11 +134,8 @@ class WorkQueue:
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Fail the jobs that have waited too long; check again while any job waits."""
         with self._ready:
-            latest = loop.time() - self.wait_seconds
-            late = []
-            while self._jobs and self._jobs[0].queued_at < latest:
-                late.append(self._jobs.popleft())
-            is_waiting = bool(self._jobs)
+            late = [*self.lines.drop_late(loop.time() - self.wait_seconds)]
+            is_waiting = bool(self.lines.count)
         deliver_outcomes(
             JobOutcome(job, error=StorageUnavailable("waited too long for the store"))
             for job in late
