@@ -142,6 +142,9 @@ class Settings:
     """Keys made before it may go on under Lite: `svc keys grandfather`. Default: none."""
     rate_limits: bool = _setting(True, "false")
     """Whether requests are limited by plan, and addresses locked out that send unknown keys."""
+    lockout_ipv6_prefix: int = _setting(64, "56", integer(32, 128))
+    """The bits of an IPv6 address that count as one caller, for lockouts and all other limits by
+    address: as many as one customer of a provider is given."""
 
     # -- counting requests
     counters: str | None = _setting(
@@ -173,6 +176,10 @@ class Settings:
     )
     """Peers whose CF-Connecting-IP, X-Forwarded-For and X-Real-IP are believed: `loopback`,
     `private`, addresses, networks, or `*` for all."""
+    forwarded_hops: int | None = _setting(None, "1", integer(1, 16))
+    """How many proxies append to X-Forwarded-For, one after another: the address of a client is
+    then that value from the right, and CF-Connecting-IP and X-Real-IP are not read. Default: the
+    first value counts, so the proxy must replace what the client sent."""
 
     # -- what clients of earlier versions may rely on
     audio_text_scope: Literal["reports:read", "reports:audio"] = _setting(

@@ -5,10 +5,14 @@ Rule 2: forwarding headers are believed only from a trusted peer (Spec: IP allow
     can write a header, so from a stranger only the peer address counts.
 Rule 3: the first header present decides, in the spec's order; when it cannot be read, the peer
     address stands in and is marked uncertain. It never falls through to the next header.
+Rule 4: where the number of proxies is known, the address is the one that the outermost of them
+    wrote, counted from the right of `X-Forwarded-For`; what stands left of it, and the other two
+    headers, are the word of a stranger.
+Rule 5: callers are counted by `AddressRules.block`, everywhere.
 """
 
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
 from ipaddress import (
     IPv4Address,
     IPv4Network,
@@ -19,7 +23,7 @@ from ipaddress import (
 )
 from typing import NamedTuple
 
-from attrs import frozen
+from attrs import field, frozen
 
 Network = IPv4Network | IPv6Network
 
@@ -62,20 +66,14 @@ def normalise_address(text: str) -> str:
     return _parsed_address(text).text
 
 
-@lru_cache(maxsize=8_192)
-def block(text: str) -> str:
-    """The block of addresses that counts as one caller: an IPv4 address, or an IPv6 /64.
-
-    An IPv6 subscriber has a /64 at least (RFC 6177) and may use any address in it. A text that is
-    no address is returned unchanged.
-    """
+def _block(text: str, ipv6_prefix: int) -> str:
     try:
         address = _read(text)
     except ValueError:
         return text
     if isinstance(address, IPv4Address):
         return str(address)
-    return str(IPv6Network((address, SUBSCRIBER_BITS), strict=False))
+    return str(IPv6Network((address, ipv6_prefix), strict=False))
 
 
 class ClientAddress(NamedTuple):
@@ -97,25 +95,43 @@ def _parsed_address(text: str) -> ClientAddress:
 
 
 @frozen(eq=False)  # compared by identity, so that a cached answer costs no hashing of networks
-class TrustedPeers:
-    """The peers whose forwarding headers are trusted."""
+class AddressRules:
+    """The peers whose forwarding headers are trusted, and the addresses that count as one caller.
+
+    `hops` is the number of proxies that append to `X-Forwarded-For`; None where it is not known,
+    and the first value counts. `ipv6_prefix` is in bits.
+    """
 
     everyone: bool
     local: bool
     networks: tuple[Network, ...]
+    hops: int | None = None
+    ipv6_prefix: int = SUBSCRIBER_BITS
+    block: Callable[[str], str] = field(init=False)
+    """The block of addresses that counts as one caller: an IPv4 address, or an IPv6 prefix. An IPv6
+    subscriber has a /64 at least (RFC 6177) and may use any address in it. A text that is no
+    address is returned unchanged."""
+
+    @block.default
+    def _cached_block(self) -> Callable[[str], str]:
+        return lru_cache(maxsize=8_192)(partial(_block, ipv6_prefix=self.ipv6_prefix))
 
 
-def parse_trusted(entries: Iterable[str]) -> TrustedPeers:
+def parse_trusted(
+    entries: Iterable[str], hops: int | None = None, ipv6_prefix: int = SUBSCRIBER_BITS
+) -> AddressRules:
     """Parse the setting: `loopback`, `private`, `*`, single addresses and networks.
 
     Raises: ValueError naming the entry that is none of these.
     """
     names = list(entries)
     texts = [text for name in names if name != EVERYONE for text in _GROUPS.get(name, (name,))]
-    return TrustedPeers(
+    return AddressRules(
         everyone=EVERYONE in names,
         local="loopback" in names,
         networks=tuple(_network(text) for text in texts),
+        hops=hops,
+        ipv6_prefix=ipv6_prefix,
     )
 
 
@@ -143,16 +159,17 @@ class ForwardingHeaders(NamedTuple):
 
 
 def resolve(
-    peer: str | None, fields: ForwardingHeaders | None = None, peers: TrustedPeers = DEFAULT_TRUSTED
+    peer: str | None, fields: ForwardingHeaders | None = None, peers: AddressRules = DEFAULT_TRUSTED
 ) -> ClientAddress:
     """The client address: `CF-Connecting-IP`, else the first `X-Forwarded-For` value, else
-    `X-Real-IP`, else the peer; the headers only from a trusted peer.
+    `X-Real-IP`, else the peer; the headers only from a trusted peer. With `hops`, that value of
+    `X-Forwarded-For` counted from the right, else the peer.
 
     A peer that is no IP address (a unix socket, a call inside the process) is local: TCP cannot
     present one.
     """
     direct, is_trusted = _peer_address(peer or "", peers)
-    if fields is None or not is_trusted or (text := _header_address(fields)) is None:
+    if fields is None or not is_trusted or (text := _header_address(fields, peers.hops)) is None:
         return direct
     try:
         return _parsed_address(text)
@@ -161,7 +178,7 @@ def resolve(
 
 
 @lru_cache(maxsize=8_192)
-def _peer_address(peer: str, peers: TrustedPeers) -> tuple[ClientAddress, bool]:
+def _peer_address(peer: str, peers: AddressRules) -> tuple[ClientAddress, bool]:
     """The peer as an address, and whether its headers are trusted."""
     try:
         direct = _parsed_address(peer)
@@ -171,8 +188,14 @@ def _peer_address(peer: str, peers: TrustedPeers) -> tuple[ClientAddress, bool]:
     return direct, peers.everyone or any(address in network for network in peers.networks)
 
 
-def _header_address(fields: ForwardingHeaders) -> str | None:
-    """The address in the first header present; "" for a single-valued header that is repeated."""
+def _header_address(fields: ForwardingHeaders, hops: int | None) -> str | None:
+    """The address in the header that decides, None where there is none; "" for a single-valued
+    header that is repeated, and for a list that fewer proxies wrote than there are."""
+    if hops is not None:
+        # A few proxies write a few values: the rest of a long list is not looked at.
+        values = ",".join(fields.x_forwarded_for).rsplit(",", hops)[-hops:]
+        is_short = len(values) < hops
+        return None if not fields.x_forwarded_for else "" if is_short else values[0].strip(" \t")
     if fields.cf_connecting_ip:
         return _single_line(fields.cf_connecting_ip)
     if fields.x_forwarded_for:

@@ -38,11 +38,11 @@ from svc_core.operation.ports import Failures, LockedAddress
 # several processes the store records a failure and returns the failures before it in one step, and
 # the caller refuses as locked if those already lock: exactly five of a burst are answered 401.
 #
-# Weak spots: the state is kept by exact address, so an attacker with many of them (an IPv6
-# subscriber has a /64 at least) has five attempts from each. Against keys of 256 random bits that
-# is no danger: the lockout saves work and log lines, and is not what protects keys. Sign-ins are
-# counted by address block, and each kind of names has a bound of its own: a flood under made-up
-# handles, or from many addresses, drops no failure of an account that there is.
+# Weak spots: the state is kept by address block (of IPv6 a prefix, as one subscriber has a /64 at
+# least), so an attacker with many of them has five attempts from each. Against keys of 256 random
+# bits that is no danger: the lockout saves work and log lines, and is not what protects keys. Each
+# kind of names has a bound of its own: a flood under made-up handles, or from many addresses,
+# drops no failure of an account that there is.
 
 ATTEMPTS_MAX = 5
 ACCOUNT = "account "

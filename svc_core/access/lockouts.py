@@ -3,14 +3,13 @@
 Lockouts are not rows; they live in the state that processes share, so no transaction is opened.
 """
 
-from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any
 
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.access import address
+from svc_core.access.address import DEFAULT_TRUSTED, AddressRules
 from svc_core.contract.result import Page, Single
 from svc_core.operation.caller import CallContext
 from svc_core.operation.declaration import Operation, local
@@ -36,7 +35,8 @@ class ClearLockouts:
     """One address, or all."""
 
     address: Annotated[str | None, Arg(positional=True)] = None
-    """The IP address, or the name of an account as it is listed. Default: every one."""
+    """The IP address (of IPv6 any of its block), or the name of an account as it is listed.
+    Default: every one."""
 
 
 @frozen
@@ -44,6 +44,12 @@ class ClearedLockouts:
     """Of how many addresses failures were forgotten, locked or not."""
 
     cleared: int
+
+
+def address_rules(ctx: CallContext) -> AddressRules:
+    """Which addresses count as one caller on this host; by default an IPv6 /64."""
+    rules: AddressRules = ctx.host.providers.get(AddressRules, DEFAULT_TRUSTED)
+    return rules
 
 
 async def list_lockouts(ctx: CallContext, _: ListLockouts) -> Page[LockoutRow]:
@@ -57,8 +63,7 @@ async def clear_lockouts(ctx: CallContext, request: ClearLockouts) -> Single[Cle
     client = request.address
     if client is not None:
         # A peer without an IP address, such as one on a socket of this machine, is named as it is.
-        with suppress(ValueError):
-            client = address.normalise_address(client)
+        client = address_rules(ctx).block(client)
     return Single(wire.to_bytes(ClearedLockouts(await ctx.borrow(Lockouts).clear(client))))
 
 

@@ -17,8 +17,8 @@ from attrs import field, frozen
 
 from svc_core.access import lockout
 from svc_core.access import operations as accounts
-from svc_core.access.address import block
 from svc_core.access.audit import AuditCaller, record_act
+from svc_core.access.lockouts import address_rules
 from svc_core.access.model import MEMBERS, USERS, WORKSPACES
 from svc_core.access.one_use_links import LINKS, LinkGrant, OneUseLink, end_links, read_link
 from svc_core.access.passkeys import PasskeyAnswer, judge_passkey, register_passkey
@@ -93,7 +93,7 @@ async def sign_in(
     """
     find = partial(find_credential, handle=attempt.handle)
     credential = await work.work.read(SYSTEM, find)
-    locks = _locks(credential, attempt.handle, device.address)
+    locks = _locks(credential, attempt.handle, address_rules(work).block(device.address))
     await _check_locks(work, locks)
     phc = UNKNOWN_PHC if credential is None else credential.password or UNKNOWN_PHC
     password = attempt.password[: LENGTH_MAX + 1]
@@ -123,14 +123,14 @@ async def sign_in_by_passkey(
     return await begin_session(ctx, user_id, device, act="signInByPasskey", replacing=replacing)
 
 
-def _locks(credential: Credential | None, handle: str, address: str) -> tuple[str, str]:
+def _locks(credential: Credential | None, handle: str, block: str) -> tuple[str, str]:
     """The names under which failures are counted: of the account there, and of it anywhere.
 
     An unknown handle is counted under its digest, as people type passwords in its place.
     """
     unknown = f"unknown_{token_digest(fold_handle(handle[:LENGTH_MAX]))[:16]}"
     account = unknown if credential is None else credential.id
-    return f"sign-in {account} {block(address)}", f"{lockout.ACCOUNT}{account}"
+    return f"sign-in {account} {block}", f"{lockout.ACCOUNT}{account}"
 
 
 async def _check_locks(work: WorkContext, locks: Iterable[str]) -> None:

@@ -15,7 +15,7 @@ from attrs import frozen
 
 from svc_core.access import address, lockout
 from svc_core.access import operations as accounts
-from svc_core.access.address import ClientAddress, ForwardingHeaders, TrustedPeers
+from svc_core.access.address import AddressRules, ClientAddress, ForwardingHeaders
 from svc_core.access.authorization import Facts, Grant, OperationAccess, Principal, authorize
 from svc_core.access.keys import Bearer, parse_bearer
 from svc_core.access.lockout import MemoryLockouts
@@ -25,7 +25,7 @@ from svc_core.access.plans import PlanTable
 from svc_core.access.quotas import MemoryCounters
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_core.operation.ports import SYSTEM, Storage, Transaction
+from svc_core.operation.ports import SYSTEM, Failures, Storage, Transaction
 from svc_http.exchange.fair_shares import BOUNDS, Shares
 from svc_http.exchange.http_exchange import VOUCH, Exchange, busy
 from svc_http.guard.use_log import Uses
@@ -162,11 +162,11 @@ class Gate:
     def __init__(
         self,
         principals: Principals,
-        proxies: TrustedPeers,
+        addresses: AddressRules,
         lockouts: MemoryLockouts | None = None,
     ) -> None:
         self._principals = principals
-        self._proxies = proxies
+        self._addresses = addresses
         self._lockouts = MemoryLockouts() if lockouts is None else lockouts
         self._lookups = asyncio.Semaphore(BOUNDS["lookups"].places)
         self._strangers: Shares[asyncio.Timeout] = Shares(BOUNDS["strangers"])
@@ -178,7 +178,7 @@ class Gate:
         They are enough for `admit` where they have a principal, or where no key was sent.
         """
         client = self._client(exchange)
-        failures = self._lockouts.known(client.text)
+        failures = self._lockouts.known(self._addresses.block(client.text))
         authorization = exchange.fields.get(b"authorization")
         if authorization is None:
             return Facts(address=client, failures=failures)
@@ -206,7 +206,7 @@ class Gate:
             except TimeoutError as late:
                 raise busy(problem.OVERLOADED) from late
             try:
-                failures = self._lockouts.known(facts.address.text)  # it may be locked by now
+                failures = self._failures(facts.address)  # it may be locked by now
                 return await self._let_in(access, exchange, facts._replace(failures=failures), now)
             finally:
                 self._lookups.release()
@@ -232,7 +232,7 @@ class Gate:
     ) -> Grant:
         facts = await self._complete(exchange, facts, now)
         # Read after the look-up, so that a burst of guesses cannot pass the lock (see above).
-        failures = self._lockouts.known(facts.address.text)
+        failures = self._failures(facts.address)
         return self.admit(access, exchange, facts._replace(failures=failures), now)
 
     async def _complete(self, exchange: Exchange, facts: Facts, now: datetime) -> Facts:
@@ -260,7 +260,7 @@ class Gate:
         except Problem as refusal:
             # Only an unknown key counts towards the lockout: other refusals are of existing keys.
             if refusal.type is problem.INVALID_API_KEY:
-                self._lockouts.note(facts.address.text, now)
+                self._lockouts.note(self._addresses.block(facts.address.text), now)
             raise
         return self._note_grant(exchange, facts, grant, now)
 
@@ -273,13 +273,16 @@ class Gate:
             self.uses.note(facts.principal.key.id, now)
         return grant
 
+    def _failures(self, client: ClientAddress) -> Failures:
+        return self._lockouts.known(self._addresses.block(client.text))
+
     def block(self, exchange: Exchange) -> str:
         """The address block that a request comes from."""
-        return address.block(self._client(exchange).text)
+        return self._addresses.block(self._client(exchange).text)
 
     def _client(self, exchange: Exchange) -> ClientAddress:
         peer = exchange.scope.get("client")
         proxy_fields = None
         if not exchange.fields.keys().isdisjoint(_FORWARDING):
             proxy_fields = ForwardingHeaders(*map(exchange.lines, _FORWARDING))
-        return address.resolve(peer[0] if peer else None, proxy_fields, self._proxies)
+        return address.resolve(peer[0] if peer else None, proxy_fields, self._addresses)

@@ -14,7 +14,7 @@ from datetime import datetime
 import attrs
 
 from svc_core.access import lockout
-from svc_core.access.address import TrustedPeers
+from svc_core.access.address import AddressRules
 from svc_core.access.authorization import Facts, Grant, OperationAccess, authorize, authorize_shared
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
@@ -40,14 +40,14 @@ class SharedGate(Gate):
     def __init__(
         self,
         principals: Principals,
-        proxies: TrustedPeers,
+        addresses: AddressRules,
         counters: Counters,
         lockouts: Lockouts,
         *,
         monotonic: Callable[[], float],
         admits: bool,
     ) -> None:
-        super().__init__(principals, proxies)
+        super().__init__(principals, addresses)
         self._counters = counters
         self._shared_lockouts = lockouts
         self._monotonic = monotonic
@@ -62,9 +62,9 @@ class SharedGate(Gate):
         Raises:
             Problem: as `authorize_shared`; SERVICE_UNAVAILABLE while nothing can be counted.
         """
-        address = facts.address.text
+        address = self._addresses.block(facts.address.text)
         if facts.bearer is not None and access.auth != "public":
-            facts = facts._replace(failures=await self._failures(address))
+            facts = facts._replace(failures=await self._shared_failures(address))
         facts = await self._complete(exchange, facts, now)
         try:
             grant = await self._authorize(access, facts, now)
@@ -81,7 +81,7 @@ class SharedGate(Gate):
             self._refuse(down)
             return authorize(attrs.evolve(access, pool="none"), facts, now)
 
-    async def _failures(self, address: str) -> Failures:
+    async def _shared_failures(self, address: str) -> Failures:
         read = self._read.get(address)
         if read is not None and read[1] >= self._monotonic():
             return read[0]

@@ -15,7 +15,7 @@ from typing import Any
 from attrs import asdict
 
 from svc_core import wire
-from svc_core.access.address import block, normalise_address
+from svc_core.access.address import DEFAULT_TRUSTED, normalise_address
 from svc_core.agent.question import parse_question
 from svc_core.base import canonical, instants, periods
 from svc_core.contract.negotiation import is_coding_welcome
@@ -87,7 +87,7 @@ def _title(days: int, language: str) -> str:
 
 
 READERS: dict[str, Callable[..., Any]] = {
-    "address_blocks": block,
+    "address_blocks": DEFAULT_TRUSTED.block,
     "addresses": lambda link: absolute_url(
         link, [None, "https://example.com/feed/"], chars_max=4096
     ),

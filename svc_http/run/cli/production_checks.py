@@ -63,6 +63,9 @@ def _is_folder(settings: Settings) -> bool:
 
 _IS_RISKY: Final[Mapping[str, Callable[[Settings], bool]]] = {
     "env": lambda settings: settings.env != "production",
+    "forwarded_hops": lambda settings: (
+        bool(settings.trusted_proxies) and settings.forwarded_hops is None
+    ),
     "trusted_proxies": lambda settings: "*" in settings.trusted_proxies,
     "base_url": lambda settings: not settings.origin.startswith("https:"),
     "data_url": lambda settings: not (settings.data_url or "https:").startswith("https:"),
@@ -99,6 +102,9 @@ def settings_checks(settings: Settings) -> Iterator[Check]:
         if risk.is_present(settings)
     ]
     yield from checks
+    if settings.forwarded_hops is not None:
+        detail = f"the client's address is value {settings.forwarded_hops} from the right"
+        yield Check("forwarded_hops", True, f"{detail} of X-Forwarded-For")
     yield _secret(settings)
     if is_production and not any(check.ok is False for check in checks):
         yield Check("settings for production", True, f"{len(RISKS)} looked at, none is grave")

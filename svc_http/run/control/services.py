@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 from attrs import frozen
 
+from svc_core.access.address import AddressRules
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.intel.folding.model import Source
@@ -113,6 +114,7 @@ def loans_of(runtime: Runtime) -> Mapping[type, Any]:
         SourceReader: _Publishers(service, partial(fetcher_of, runtime.settings)),
         Speaker: Voice(service, make),
         Lockouts: runtime.shared.lockouts,
+        AddressRules: runtime.addresses,
     }
     if runtime.checkout is not None:
         loans[Checkout] = runtime.checkout.checkout

@@ -26,7 +26,7 @@ import hypercorn.protocol
 from hypercorn.asyncio.worker_context import WorkerContext
 from hypercorn.utils import wrap_app
 
-from svc_core.access import address
+from svc_core.access.address import AddressRules
 from svc_http.exchange.fair_shares import Bound, Shares
 from svc_http.exchange.http_exchange import PART_BYTES, VOUCH
 from svc_http.exchange.task_ends import end_tasks
@@ -103,7 +103,7 @@ async def serve(
     config = Listening()
     config.origin, config.unread = runtime.settings.origin, service.edge.unread
     connections_max = affordable(runtime.settings.connections_max)
-    connections = _Connections(service, config, connections_max)
+    connections = _Connections(service, config, connections_max, runtime.addresses)
     async with service.router.lifespan_context(service):
         server = await asyncio.start_server(
             connections.take, sock=listening, backlog=Listening.backlog
@@ -133,11 +133,13 @@ class _Connections:
         service: Application,
         listening: Listening,
         connections_max: int,
+        addresses: AddressRules,
     ) -> None:
         self._app = wrap_app(service, listening.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]
         self._listening = listening
         self._context = WorkerContext(None)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._addresses = addresses
         half = Bound(-(-connections_max // 2))
         self._strangers: Shares[Socket] = Shares(half)
         self._clients: Shares[Socket] = Shares(half, _is_idle)
@@ -151,7 +153,7 @@ class _Connections:
         task.add_done_callback(self._tasks.discard)
         loop = asyncio.get_running_loop()
         peer = writer.get_extra_info("peername") or ("",)
-        block = address.block(str(peer[0]))
+        block = self._addresses.block(str(peer[0]))
         state: dict[str, Any] = {}
         connection = Socket(self._app, loop, self._listening, self._context, state, reader, writer)
 

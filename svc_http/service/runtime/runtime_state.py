@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 from attrs import define, field, frozen
 
-from svc_core.access import address
+from svc_core.access.address import AddressRules, parse_trusted
 from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.passkeys import PasskeyJudge
 from svc_core.access.plans import PlanTable
@@ -181,6 +181,9 @@ class Runtime:
         counters = self.shared.counters
         memory_counters = counters if isinstance(counters, MemoryCounters) else None
         self.principals = Principals(storage, self.plans, self.monotonic, memory_counters)
+        self.addresses = parse_trusted(
+            settings.trusted_proxies, settings.forwarded_hops, settings.lockout_ipv6_prefix
+        )
         self.gate = self._make_gate()
         self.commits = Commits(storage)
         self.load = Load(settings.in_flight_max, self.gate.block)
@@ -198,15 +201,14 @@ class Runtime:
         self._site_until = self._next_change(self.now())
 
     def _make_gate(self) -> Gate:
-        proxies = address.parse_trusted(self.settings.trusted_proxies)
         if not self.settings.rate_limits:
-            return Gate(self.principals, proxies, MemoryLockouts(0))
+            return Gate(self.principals, self.addresses, MemoryLockouts(0))
         counters, lockouts = self.shared.counters, self.shared.lockouts
         if isinstance(counters, MemoryCounters) and isinstance(lockouts, MemoryLockouts):
-            return Gate(self.principals, proxies, lockouts)
+            return Gate(self.principals, self.addresses, lockouts)
         admits, monotonic = self.settings.counters_down == "admit", self.monotonic
         return SharedGate(
-            self.principals, proxies, counters, lockouts, monotonic=monotonic, admits=admits
+            self.principals, self.addresses, counters, lockouts, monotonic=monotonic, admits=admits
         )
 
     def _make_checkout(self, paying: PaymentProvider) -> PaymentCheckout:
@@ -236,7 +238,12 @@ class Runtime:
     def desk_units(self) -> Service:
         """The units of work of the dashboard, with what the operator's commands are lent."""
         service = self.service
-        lends = {**service.host.providers, Lockouts: self.shared.lockouts, **self.lends}
+        lends = {
+            **service.host.providers,
+            Lockouts: self.shared.lockouts,
+            AddressRules: self.addresses,
+            **self.lends,
+        }
         return attrs.evolve(service, host=attrs.evolve(service.host, providers=lends))
 
     def on_failure(self, event: str) -> OnFailure:

@@ -119,3 +119,58 @@ def test_headers_are_believed_from_the_peers_of_the_setting(setting, peer, is_be
 def test_an_unreadable_entry_is_refused_by_name(entry):
     with pytest.raises(ValueError, match="loopback, private"):
         parse_trusted(["private", entry])
+
+
+# -- a known number of proxies -----------------------------------------------------------------
+
+SPOOF = "192.0.2.66"
+
+HOPS_CASES = [
+    # peer, hops, values of X-Forwarded-For by field line, address, certain
+    (PROXY, 1, [f"{SPOOF}, {XFF}"], XFF, True),
+    (PROXY, 1, [SPOOF, XFF], XFF, True),
+    (PROXY, 2, [f"{SPOOF}, {XFF} ,10.0.0.8"], XFF, True),
+    (PROXY, 2, [f"{SPOOF},{XFF}", "10.0.0.8"], XFF, True),
+    (PROXY, 1, [f"{SPOOF}, garbage"], PROXY, False),
+    (PROXY, 1, [f"{SPOOF},"], PROXY, False),
+    (PROXY, 1, [XFF], XFF, True),
+    # fewer values than proxies: somebody went past one, and is known as the peer alone
+    (PROXY, 2, [SPOOF], PROXY, False),
+    (PROXY, 3, [f"{SPOOF}, {XFF}"], PROXY, False),
+    (PROXY, 2, [], PROXY, True),
+    (STRANGER, 1, [SPOOF], STRANGER, True),
+]
+
+
+@pytest.mark.parametrize(("peer", "hops", "lines", "text", "certain"), HOPS_CASES)
+def test_the_address_that_the_outermost_of_known_proxies_wrote_counts(
+    peer, hops, lines, text, certain
+):
+    rules = parse_trusted(["private"], hops)
+    fields = ForwardingHeaders([CF], lines, [REAL])
+    assert resolve(peer, fields, rules) == ClientAddress(text, certain)
+
+
+@given(st.lists(st.text("0123456789.:, abc", max_size=20), max_size=6), st.integers(1, 4))
+def test_what_a_stranger_writes_moves_no_address_that_proxies_append(lines, hops):
+    own = ", ".join([XFF, "10.0.0.8", "10.0.0.9", "10.0.0.10"][:hops])
+    fields = ForwardingHeaders([CF], [*lines, own], [REAL])
+    assert resolve(PROXY, fields, parse_trusted(["private"], hops)) == ClientAddress(XFF, True)
+
+
+BLOCKS = [
+    # prefix, address, the caller it counts as
+    (64, "2001:db8::1", "2001:db8::/64"),
+    (64, "2001:db8:0:0:ffff::9%eth0", "2001:db8::/64"),
+    (56, "2001:db8:0:ff::9", "2001:db8::/56"),
+    (128, "2001:db8::9", "2001:db8::9/128"),
+    (64, "::ffff:192.0.2.7", "192.0.2.7"),
+    (64, "192.0.2.7", "192.0.2.7"),
+    (64, "2001:db8::/64", "2001:db8::/64"),
+    (64, "testclient", "testclient"),
+]
+
+
+@pytest.mark.parametrize(("prefix", "text", "caller"), BLOCKS)
+def test_a_caller_is_an_address_or_a_prefix_of_ipv6(prefix, text, caller):
+    assert parse_trusted([], None, prefix).block(text) == caller

@@ -29,9 +29,11 @@ GOOD = Settings(
     secret=SECRET,
     metrics_port=9464,
     request_log="errors",
+    forwarded_hops=1,
 )
 RISKY: dict[str, dict[str, Any]] = {
     "env": {"env": "development"},
+    "forwarded_hops": {"forwarded_hops": None},
     "trusted_proxies": {"trusted_proxies": ("*",)},
     "base_url": {"base_url": "http://api.example.org"},
     "data_url": {"data_url": "http://data.example.org"},
@@ -52,6 +54,7 @@ RISKY: dict[str, dict[str, Any]] = {
 
 def test_settings_that_are_right_have_nothing_against_them() -> None:
     assert [(row.name, row.ok) for row in judging.settings_checks(GOOD)] == [
+        ("forwarded_hops", True),
         ("secret", True),
         ("settings for production", True),
     ]

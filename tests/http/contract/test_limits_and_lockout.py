@@ -295,6 +295,24 @@ def test_the_address_is_the_clients_however_it_is_written(town, ask):
     assert town.send(_feeds(town), "a").is_success
 
 
+def test_an_ipv6_subscriber_is_one_caller(each_town):
+    clients = [f"2001:db8:1:2:{number:x}::1" for number in range(6)]
+    answers = [try_key(each_town, client=client) for client in clients]
+    assert statuses(answers) == [401] * 5 + [429]
+    assert try_key(each_town, "a", client="2001:db8:1:2::ffff").json()["code"] == "AUTH_LOCKED"
+    assert try_key(each_town, "a", client="2001:db8:1:3::ffff").is_success
+
+
+def test_a_stranger_behind_proxies_that_append_is_the_address_that_they_wrote(make_world):
+    world = make_world(is_sown=False, forwarded_hops=2)
+    world.step_seconds = 0
+    claims = [f"192.0.2.{number}, 203.0.113.9, 10.0.0.1" for number in range(6)]
+    asks = [_feeds(world).having(x_forwarded_for=claim, x_real_ip=claim) for claim in claims]
+    assert statuses(world.send(ask, UNKNOWN) for ask in asks) == [401] * 5 + [429]
+    other = _feeds(world).having(x_forwarded_for="203.0.113.9, 203.0.113.8, 10.0.0.1")
+    assert world.send(other, "a").is_success
+
+
 def test_a_stranger_cannot_lock_another_address_out(town):
     for _ in range(6):
         ask_ = _feeds(town).having(cf_connecting_ip="203.0.113.9")

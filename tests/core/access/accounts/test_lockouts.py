@@ -36,7 +36,7 @@ def context(lends: dict[type, Any]) -> Context:
 def book() -> MemoryLockouts:
     """Two addresses that are locked, and one that is not yet."""
     lockouts = MemoryLockouts()
-    for address in ("192.0.2.7", "2001:db8::1", "the socket", "192.0.2.8"):
+    for address in ("192.0.2.7", "2001:db8::/64", "the socket", "192.0.2.8"):
         for _ in range(1 if address == "192.0.2.8" else 5):
             lockouts.note(address, NOW)
     return lockouts
@@ -46,7 +46,7 @@ def test_what_is_locked_is_listed(book: MemoryLockouts) -> None:
     page = drive.run(list_lockouts(context({Lockouts: book}), ListLockouts()))
     assert [json.loads(row)["address"] for row in page.rows] == [
         "192.0.2.7",
-        "2001:db8::1",
+        "2001:db8::/64",
         "the socket",
     ]
 
@@ -57,6 +57,8 @@ def test_what_is_locked_is_listed(book: MemoryLockouts) -> None:
         ("192.0.2.7", 1, 3),
         ("::ffff:192.0.2.7", 1, 3),
         ("2001:DB8:0::1", 1, 3),
+        ("2001:db8::/64", 1, 3),
+        ("2001:db8:0:1::1", 0, 4),
         ("the socket", 1, 3),
         ("192.0.2.8", 1, 3),
         ("192.0.2.9", 0, 4),
