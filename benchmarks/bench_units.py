@@ -439,7 +439,7 @@ async def sources(bench: Bench) -> None:
     )
     await bench.run("pullSources", {"sourceIds": [row["id"] for row in sources["data"][:64]]})
     async with bench_fetcher(bench) as fetcher:
-        await intake.pull_due(bench.service, fetcher)
+        await intake.SourceLanes(bench.service, fetcher).pull_due()
     ids = [row["id"] for row in sources["data"]]
     for operation in ("disableSources", "enableSources", "resetSources", "removeSources"):
         await bench.run(operation, {"sourceIds": ids})

@@ -200,6 +200,10 @@ class _Agreement(RuleBasedStateMachine):
     def across(self, collection: Collection[Note], **query: Any) -> None:
         self.agree(lambda sync: sync.across(collection, **query))
 
+    @explained_rule(collection=_collections, tenant=steps.tenants, limit=_limits)
+    def heads(self, collection: Collection[Note], tenant: str, limit: int) -> None:
+        self.agree(lambda sync: sync.across(collection, heads_after=tenant, limit=limit))
+
     @explained_rule(tenant=steps.tenants, key=st.sampled_from(("k1", "k2")))
     def answer(self, tenant: str, key: str) -> None:
         self.agree(lambda sync: sync.read(tenant, lambda tx: tx.answers.get("op", key)))

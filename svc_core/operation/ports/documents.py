@@ -227,11 +227,16 @@ class Filters(RowBounds, total=False):
 
 
 class CrossTenantFilters(TypedDict, total=False):
-    """Filters over the rows of all tenants; `after` is the last (order, tenant, id) read."""
+    """Filters over the rows of all tenants; `after` is the last (order, tenant, id) read.
+
+    `heads_after` takes the place of all others: it asks for the lowest row of each tenant beyond
+    this one, by tenant, however many rows each has.
+    """
 
     where: Mapping[str, tuple[str, ...]] | None
     after: tuple[int, str, str] | None
     end: int | None
+    heads_after: str | None
 
 
 class StaleVersionError(Exception):

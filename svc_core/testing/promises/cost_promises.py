@@ -81,6 +81,8 @@ class CostLaw:
                 yield f"scan {name} by {order}", self._question("scan", **page)
                 after = self._question("scan", after=middle, **page)
                 yield f"scan after, {name} by {order}", after
+        if self.collection.scope == "tenant":
+            yield "heads", lambda sync: sync.across(self.collection, heads_after="", limit=5)
         if self.collection.search is not None:
             for name, filters in (("", {"limit": 5}), *self._orders()):
                 yield f"search {name}", self._question("search", terms={"rare": 1}, **filters)

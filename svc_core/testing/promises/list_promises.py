@@ -228,5 +228,13 @@ class ListPromises(StoreTest):
         self.sync.put(SYSTEM, NOTICES, "n", Note("n", ""))
         assert [row.tenant for row in self.sync.across(NOTICES)] == [SYSTEM]
 
+    def test_the_heads_are_the_lowest_rows_of_the_tenants_one_by_one(self) -> None:
+        for tenant, id_, order in ((BOB, "z", 1), (BOB, "a", 1), (ANN, "x", 7), (ANN, "y", 5)):
+            self.sync.put(tenant, NOTES, id_, Note(id_, "", order))
+        assert self._owners(heads_after="") == [(ANN, "y"), (BOB, "a")]
+        assert self._owners(heads_after="", limit=1) == [(ANN, "y")]
+        assert self._owners(heads_after=ANN) == [(BOB, "a")]
+        assert self._owners(heads_after=BOB) == []
+
     def _owners(self, **query: Any) -> list[tuple[str, str]]:
         return [(row.tenant, row.document.id) for row in self.sync.across(NOTES, **query)]

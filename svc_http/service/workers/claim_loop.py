@@ -18,11 +18,11 @@ from typing import Any, Final, Generic, TypeVar
 from attrs import frozen
 
 from svc_core.operation.context import Context
-from svc_core.operation.members import micros
 from svc_core.operation.ports import Collection, TenantRow
 from svc_http import system
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import OnFailure, Service
+from svc_http.service.workers.due_queue import DUE_MAX, DueQueue, RowKey, row_key
 
 K = TypeVar("K")
 R = TypeVar("R")
@@ -32,11 +32,6 @@ CLAIM: Final = timedelta(seconds=30)
 """How long a claim lasts without a renewal."""
 RENEW_SECONDS: Final = 10.0
 """How often a claim is renewed: two renewals in a row may fail."""
-DUE_MAX: Final = 1_000
-"""Rows of a queue that are read in one round, of all workspaces: those that are due longest."""
-
-RowKey = tuple[str, str]
-"""A row of a queue: its tenant and its id."""
 
 
 class KeyedTasks(Generic[K, T]):
@@ -111,6 +106,7 @@ class ClaimLoop(KeyedTasks[RowKey, T], Generic[R, T], metaclass=ABCMeta):
         """Let `on_failure` hear of each failure; it stops no other row."""
         super().__init__(on_failure, self.pause_seconds)
         self._service = service
+        self._due = DueQueue(service, self.queue)
 
     @abstractmethod
     async def attend(self, row: TenantRow[R]) -> T:
@@ -127,11 +123,10 @@ class ClaimLoop(KeyedTasks[RowKey, T], Generic[R, T], metaclass=ABCMeta):
 
     async def begin_due(self) -> list[asyncio.Task[T]]:
         """Begin the work that is due now."""
-        busy, end = self.busy_keys(), micros(self._service.now())
-        limit = min(len(busy) + self.window, DUE_MAX)
-        due = await self._service.storage.across(self.queue, end=end, limit=limit)
-        rows = {(row.tenant, row.document.id): row for row in due}
-        return [self.begin(key, self.attend(row)) for key, row in rows.items() if key not in busy]
+        busy = self.busy_keys()
+        rows = await self._due.rows(min(len(busy) + self.window, DUE_MAX))
+        rows = [row for row in rows if row_key(row) not in busy]
+        return [self.begin(row_key(row), self.attend(row)) for row in rows]
 
     async def run(self, commits: Commits) -> None:
         """Work for ever: after each commit, and every `look_seconds` without one."""

@@ -10,6 +10,7 @@ from svc_core.reports.report_index import REPORT_INDEX
 from svc_core.search.indexing import NEVER, Index
 from svc_core.search.vector_likeness import Embedder
 from svc_http.service.service_units import Service
+from svc_http.service.workers.due_queue import DueQueue
 from svc_http.service.workers.leased_work import LeasedWork
 
 TENANTS_AT_ONCE: Final = 256
@@ -26,6 +27,9 @@ class IndexWork(LeasedWork):
         self._service = service
         self._embedder = embedder
         self._is_begun = False
+        self._queues = {
+            index: DueQueue(service, index.due) for index in (SIGNAL_INDEX, REPORT_INDEX)
+        }
 
     async def work(self) -> int:
         """Do all waiting work; the number of turns that it took."""
@@ -50,8 +54,7 @@ class IndexWork(LeasedWork):
 
     async def _due(self, index: Index) -> list[str]:
         """The tenants whose index has waiting work."""
-        storage = self._service.storage
-        rows = await storage.across(index.due, end=NEVER - 1, limit=TENANTS_AT_ONCE)
+        rows = await self._queues[index].rows(TENANTS_AT_ONCE, end=NEVER - 1)
         return list(dict.fromkeys(row.tenant for row in rows))
 
     async def _begin(self) -> None:

@@ -38,7 +38,8 @@ from svc_http.exchange.fair_shares import BOUNDS, Shares
 from svc_http.outside.voices.speech_port import Speech, SpeechFailure, SpeechText
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import OnFailure, Service
-from svc_http.service.workers.claim_loop import CLAIM, DUE_MAX, Claim, ClaimLoop
+from svc_http.service.workers.claim_loop import CLAIM, Claim, ClaimLoop
+from svc_http.service.workers.due_queue import DUE_MAX
 from svc_http.stores.media.draft_files import measure
 from svc_http.stores.media.media_port import Media
 from svc_http.stores.media.sound import NoSound

@@ -17,6 +17,7 @@ from svc_core.reports.profiles.model import LEAVING, Leaving
 from svc_core.reports.recordings import forget_reports
 from svc_http.service.commits import Commits
 from svc_http.service.service_units import OnFailure, Service
+from svc_http.service.workers.due_queue import DueQueue, RowKey, row_key
 
 T = TypeVar("T")
 
@@ -24,7 +25,7 @@ LOOK_SECONDS: Final = 30.0
 """How often due rows are read without a commit, for what other processes left."""
 GATHER_SECONDS: Final = 0.1
 ROUND_MAX: Final = 16
-"""Profiles of one round, which take turns."""
+"""Due rows that are looked at for the next turn."""
 ACTS_MAX: Final = 200
 """Rows of the audit log of one round: a few milliseconds of the writer."""
 
@@ -50,23 +51,17 @@ async def process_due(
     step: Callable[[TenantRow[T]], Awaitable[object]],
     on_failure: OnFailure,
 ) -> None:
-    """Call `step` for every due row of all tenants, again and again until no row is due.
+    """Call `step` for the due rows of all tenants by turns, again and again until no row is due.
 
     A row whose step fails is left for the next call; `on_failure` gets the failure.
     """
-    broken_ids: set[str] = set()
-    while True:
-        limit, end = ROUND_MAX + len(broken_ids), micros(service.now())
-        due = await service.storage.across(collection, end=end, limit=limit)
-        rows = [row for row in due if row.document.id not in broken_ids]
-        if not rows:
-            return
-        for row in rows:
-            try:
-                await step(row)
-            except Exception as failure:  # what is broken of one must not stop the others
-                broken_ids.add(row.document.id)
-                on_failure(failure)
+    queue, broken = DueQueue(service, collection), set[RowKey]()
+    while (row := await queue.take(broken, ROUND_MAX)) is not None:
+        try:
+            await step(row)
+        except Exception as failure:  # what is broken of one must not stop the others
+            broken.add(row_key(row))
+            on_failure(failure)
 
 
 async def forget_threads(service: Service) -> None:

@@ -22,14 +22,14 @@ from svc_core.reports.model import ReportRow
 from svc_core.reports.profiles.model import DUE, Due
 from svc_core.reports.profiles.operations import pass_over, report_end
 from svc_core.reports.report_runs import compose_report
-from svc_http import system
 from svc_http.service.service_units import Service
+from svc_http.service.workers.due_queue import DueQueue, RowKey, row_key
 
 ROUND_SECONDS = 5.0
 """How often due profiles are searched."""
 
 ROUND_PROFILES_MAX = 64
-"""Profiles read in one round."""
+"""Profiles of one round."""
 
 
 async def schedule_loop(service: Service, *, round_seconds: float = ROUND_SECONDS) -> None:
@@ -38,31 +38,38 @@ async def schedule_loop(service: Service, *, round_seconds: float = ROUND_SECOND
     Raises:
         ExceptionGroup: some reports could not be made; the others of the round were.
     """
+    queue = DueQueue(service, DUE)
     while True:
-        if not await run_due(service):
+        if not await run_due(service, queue):
             await anyio.sleep(round_seconds)
 
 
-async def run_due(service: Service) -> tuple[ReportRow, ...]:
+async def run_due(service: Service, queue: DueQueue[Due] | None = None) -> tuple[ReportRow, ...]:
     """Make the reports that are due now, one after another; return those that were published.
+
+    Workspaces take turns, which the `queue` remembers from round to round.
 
     Raises:
         ExceptionGroup: some could not be made; the others were.
         StorageUnavailable, Overloaded: the store does not answer; what is left stays due.
     """
+    queue = queue or DueQueue(service, DUE)
+    queue.is_shuffled = False
     ready = service.now() - SETTLING
-    due = await service.storage.across(DUE, end=micros(ready), limit=ROUND_PROFILES_MAX)
     reports: list[ReportRow] = []
     failures: list[Exception] = []
-    queue = list(due)
-    while queue:
-        row = queue.pop(0)
+    tried: set[RowKey] = set()
+    while len(tried) < ROUND_PROFILES_MAX:
+        row = await queue.take(tried, end=micros(ready))
+        if row is None:
+            break
+        tried.add(row_key(row))
         try:
             report = await _run(service, row, ready)
             if report is not None:
                 reports.append(report)
             else:
-                system.shuffle(queue)  # so that several workers begin with different rows
+                queue.is_shuffled = True  # another worker was first
         except (StorageUnavailable, Overloaded):
             raise  # no profile's fault: it is due as soon as the store is back
         except Exception as failure:  # one profile's defect must not keep the others waiting

@@ -8,8 +8,8 @@ Rule 3: one document is parsed and written at a time, however many sources are d
         seven others the bytes are in memory; local files are read when their turn comes.
 """
 
-from asyncio import CancelledError
-from collections import deque
+from asyncio import FIRST_COMPLETED, CancelledError, Task, TaskGroup, wait
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -41,7 +41,8 @@ from svc_core.intel.signals.detection import detect_new
 from svc_core.operation.context import Context
 from svc_core.operation.host import Progress, ProgressListener, silent
 from svc_core.operation.members import micros
-from svc_core.operation.ports import SYSTEM, Overloaded, StorageUnavailable
+from svc_core.operation.ports import SYSTEM, Overloaded, StorageUnavailable, StoredRow
+from svc_core.operation.turns import Turns
 from svc_core.search import corpus
 from svc_http import system
 from svc_http.outside.fetch.document_fetcher import Fetcher
@@ -60,8 +61,17 @@ SOURCES_AT_ONCE = 8
 ROUND_SECONDS = 2.0
 """How often due sources are searched."""
 
+LOOK_MAX = 1_000
+"""Due sources that are looked at for one round."""
+
 ROUND_SOURCES_MAX = 64
 """Sources claimed in one round, few enough to be read before the claim expires."""
+
+HOST_SOURCES_MAX = 12
+"""Sources of one host in a round: one after another, at most 23 seconds each."""
+
+ROUNDS_MAX = 8
+"""Rounds that are under way at once: those beyond the first wait for slow hosts."""
 
 PART_ROWS, PART_ROWS_MIN, PART_ROWS_MAX = 32, 8, 256
 """Rows of the first part of a document, and of any."""
@@ -346,18 +356,19 @@ async def pull_all(
     *,
     force: bool = False,
     tell: ProgressListener = silent,
+    gate: anyio.Semaphore | None = None,
 ) -> tuple[PullOutcome, ...]:
     """Pull every source, several at once; `on_progress` gets each outcome when it is known.
 
     Returns the outcomes in the order of the sources. The sources of one host are pulled one after
-    another, so that a slow host delays only its own. `tell` reports bytes and rows.
+    another, so that a slow host delays only its own. `gate` is as in `pull`. `tell` reports bytes
+    and rows.
     """
     outcomes: dict[int, PullOutcome] = {}
-    gate = anyio.Semaphore(DOCUMENTS_AT_ONCE)
+    gate = gate or anyio.Semaphore(DOCUMENTS_AT_ONCE)
     lanes: dict[str, deque[int]] = {}
     for place, source in enumerate(sources):
-        host = urlsplit(source.location).netloc or source.location
-        lanes.setdefault(host, deque()).append(place)
+        lanes.setdefault(_host(source), deque()).append(place)
     waiting = deque(lanes.values())
 
     async def work() -> None:
@@ -385,6 +396,11 @@ async def pull_all(
     return tuple(outcomes[place] for place in range(len(sources)))
 
 
+def _host(source: Source) -> str:
+    """What sources share: their host, or of a file its path."""
+    return urlsplit(source.location).netloc or source.location
+
+
 async def run_passes(service: Service, read: Sequence[str] = ()) -> None:
     """Run the passes over new rows: stories, incidents, recaps, signals of the sources just `read`.
 
@@ -403,29 +419,72 @@ async def run_passes(service: Service, read: Sequence[str] = ()) -> None:
         raise ExceptionGroup("what followed from what was read could not all be done", failures)
 
 
+class SourceLanes:
+    """Pulls due sources in rounds of one process, which may overlap.
+
+    A host is in one round at a time, with few sources, and hosts take turns: one that does not
+    answer keeps no other waiting.
+    """
+
+    def __init__(self, service: Service, fetcher: Fetcher) -> None:
+        self._service = service
+        self._fetcher = fetcher
+        self._gate = anyio.Semaphore(DOCUMENTS_AT_ONCE)
+        self._turns: Turns[tuple[Source, StoredRow[Source]]] = Turns(lambda pair: _host(pair[0]))
+        self._busy_hosts: set[str] = set()
+        self._after: tuple[int, str, str] | None = None
+
+    async def pull_due(self) -> tuple[PullOutcome, ...]:
+        """Claim sources that are due now, and pull them; when cancelled, release the others."""
+        pairs = await self._look()
+        if not pairs:
+            await run_passes(self._service)  # what a pass that was cut off has left
+            return ()
+        hosts, rows = {_host(source) for source, _ in pairs}, [row for _, row in pairs]
+        self._busy_hosts |= hosts
+        until = self._service.now() + CLAIM
+        claim = partial(registry.claim_sources, candidates=rows, until=until)
+        try:
+            async with _release(self._service, [row.id for row in rows], until):
+                sources = await self._service.system(claim)
+                return await pull_all(self._service, sources, self._fetcher, gate=self._gate)
+        finally:
+            self._busy_hosts -= hosts
+
+    async def _look(self) -> list[tuple[Source, StoredRow[Source]]]:
+        """The sources of the next round; where more are due, the next look goes on behind them."""
+        end, after = micros(self._service.now()), self._after
+        due = await self._service.storage.across(SOURCES, end=end, after=after, limit=LOOK_MAX)
+        places = [(row.document.order, row.tenant, row.document.id) for row in due]
+        self._after = places[-1] if len(places) == LOOK_MAX else None
+        counts = Counter(dict.fromkeys(self._busy_hosts, HOST_SOURCES_MAX))
+        pairs = [(SOURCES.decode(row.document.raw), row.document) for row in due]
+        chosen: list[tuple[Source, StoredRow[Source]]] = []
+        for pair in self._turns.order(pairs):
+            host = _host(pair[0])
+            if counts[host] < HOST_SOURCES_MAX and len(chosen) < ROUND_SOURCES_MAX:
+                counts[host] += 1
+                chosen.append(pair)
+                self._turns.note(pair)
+        return chosen
+
+
 async def ingest_loop(
     service: Service, fetcher: Fetcher, *, round_seconds: float = ROUND_SECONDS
 ) -> None:
-    """Pull due sources for ever; it ends when it is cancelled."""
-    while True:
-        is_busy = await tidy(service)
-        if not await pull_due(service, fetcher) and not is_busy:
-            await anyio.sleep(round_seconds)
+    """Pull due sources for ever; it ends when it is cancelled.
 
-
-async def pull_due(service: Service, fetcher: Fetcher) -> tuple[PullOutcome, ...]:
-    """Claim the sources that are due now, and pull them; when cancelled, release the others."""
-    due = await service.storage.across(SOURCES, end=micros(service.now()), limit=ROUND_SOURCES_MAX)
-    if not due:
-        await run_passes(service)  # what a pass that was cut off has left
-        return ()
-    until = service.now() + CLAIM
-    rows = [row.document for row in due]
-    async with _release(service, [row.id for row in rows], until):
-        sources = await service.system(
-            partial(registry.claim_sources, candidates=rows, until=until)
-        )
-        return await pull_all(service, sources, fetcher)
+    A round that takes longer than `round_seconds` does not keep the next one from beginning.
+    """
+    lanes, rounds = SourceLanes(service, fetcher), set[Task[tuple[PullOutcome, ...]]]()
+    async with TaskGroup() as group:
+        while True:
+            is_busy = await tidy(service)
+            rounds.add(group.create_task(lanes.pull_due()))
+            seconds = round_seconds if len(rounds) < ROUNDS_MAX else None
+            ended, rounds = await wait(rounds, timeout=seconds, return_when=FIRST_COMPLETED)
+            if ended and not is_busy and not any(task.result() for task in ended):
+                await anyio.sleep(round_seconds)
 
 
 async def pull_now(

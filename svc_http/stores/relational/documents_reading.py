@@ -132,7 +132,10 @@ class RelationalDocuments(ABC, Generic[L]):
         lists = self._lists(collection, None, where=bounds.get("where"), end=bounds.get("end"))
         if lists is None:
             return ()
-        rows = await self._rows(lists, lists.across(bounds.get("after"), limit))
+        query, place = lists.across(bounds.get("after"), limit), bounds.get("heads_after")
+        if place is not None:
+            query = lists.heads(place, limit)
+        rows = await self._rows(lists, query)
         documents = self._stored(collection, [row[1:] for row in rows])
         return tuple(map(TenantRow, [row[0] for row in rows], documents))
 

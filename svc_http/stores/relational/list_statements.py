@@ -179,6 +179,20 @@ class ListStatements(ABC):
         self.add_checks(query)
         return query.add(f" ORDER BY {key}, c.tenant, c.id LIMIT ?", limit)
 
+    def heads(self, after: str, limit: int) -> StatementDraft:
+        """The lowest row of each tenant after one: two steps of an index for each of them."""
+        query = StatementDraft(
+            f"WITH RECURSIVE t (tenant, place) AS (SELECT min(tenant), 1 FROM {self.rows}"
+        )
+        query.add(" WHERE tenant > ? UNION ALL SELECT (SELECT min(c.tenant)", after)
+        query.add(f" FROM {self.rows} AS c WHERE c.tenant > t.tenant), place + 1 FROM t")
+        query.add(" WHERE tenant IS NOT NULL AND place < ?), h AS MATERIALIZED (", limit)
+        query.add(f"SELECT t.place, t.tenant, (SELECT c.id FROM {self.rows} AS c WHERE c.tenant")
+        query.add(" = t.tenant ORDER BY c.ord, c.id LIMIT 1) AS id FROM t)")
+        query.add(" SELECT c.tenant, c.id, c.version, c.ord, c.body FROM h CROSS JOIN")
+        query.add(f" {self.rows} AS c WHERE c.tenant = h.tenant AND c.id = h.id")
+        return query.add(" ORDER BY h.place")
+
     # -- parts of statements -------------------------------------------------------------------
 
     def add_rows(

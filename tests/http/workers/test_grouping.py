@@ -9,7 +9,7 @@ import pytest
 from svc_core.intel.incidents.story_grouping import group_new
 from svc_core.intel.news.model import UNGROUPED_ITEMS, NewsItem
 from svc_core.operation.ports import SYSTEM
-from svc_http.service.workers.source_pulls import add_source, pull, pull_all, pull_due
+from svc_http.service.workers.source_pulls import SourceLanes, add_source, pull, pull_all
 from tests.counted import Counted, KilledError
 
 pytestmark = pytest.mark.anyio
@@ -57,7 +57,7 @@ async def test_a_pass_that_was_cut_off_is_finished_by_the_next(
     with pytest.raises(KilledError):
         await group_new(dying)
     assert events(await any_house.news()) == []
-    assert await pull_due(any_house.service, any_house.fetcher) == ()
+    assert await SourceLanes(any_house.service, any_house.fetcher).pull_due() == ()
     assert events(await any_house.news()) == STORIES
     ungrouped = await any_house.service.read(
         SYSTEM, lambda ctx: ctx.tx.documents.scan(UNGROUPED_ITEMS, limit=1)

@@ -12,7 +12,7 @@ from svc_core.intel.incidents.fold_passes import fold_new
 from svc_core.intel.incidents.model import INCIDENTS, INCIDENTS_DUE
 from svc_core.intel.signals.model import DETECTIONS_DUE, DetectionDue
 from svc_core.operation.ports import SYSTEM
-from svc_http.service.workers.source_pulls import add_source, pull, pull_all, pull_due
+from svc_http.service.workers.source_pulls import SourceLanes, add_source, pull, pull_all
 from tests.core.intel.incident_documents import gdacs, gdelt, usgs
 from tests.counted import Counted, KilledError
 
@@ -62,7 +62,7 @@ async def test_a_pass_that_was_cut_off_is_finished_by_the_next(
     with pytest.raises(KilledError):
         await fold_new(dying)
     assert len(await rows(any_house)) < COUNT
-    assert await pull_due(any_house.service, any_house.fetcher) == ()
+    assert await SourceLanes(any_house.service, any_house.fetcher).pull_due() == ()
     assert len(await rows(any_house)) == COUNT
 
 
@@ -96,11 +96,11 @@ async def test_one_that_cannot_be_folded_or_looked_at_keeps_no_other_waiting(
 
     incident_id = await any_house.service.system(spoil)
     with pytest.raises(ExceptionGroup) as error:
-        await pull_due(any_house.service, any_house.fetcher)
+        await SourceLanes(any_house.service, any_house.fetcher).pull_due()
     assert len(leaves(error.value)) == 2
     assert len(await rows(any_house)) == COUNT - 1
     assert not await rows(any_house, DETECTIONS_DUE)
-    assert await pull_due(any_house.service, any_house.fetcher) == ()
+    assert await SourceLanes(any_house.service, any_house.fetcher).pull_due() == ()
     (due,) = [
         row for id_, row in (await rows(any_house, INCIDENTS_DUE)).items() if id_ == incident_id
     ]

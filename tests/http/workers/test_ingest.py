@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import anyio.lowlevel
@@ -18,20 +19,23 @@ from svc_core.intel.folding.model import SOURCES, Source
 from svc_core.intel.intake import registry
 from svc_core.intel.intake.document_checks import document_digest
 from svc_core.operation.context import Context
+from svc_core.operation.members import micros
 from svc_http.outside.fetch.document_fetcher import Fetcher
 from svc_http.outside.fetch.local_files import document_locations
-from svc_http.outside.fetch.model import FetchLimits
+from svc_http.outside.fetch.model import FetchLimits, FetchRefusal
 from svc_http.service.workers import source_pulls as ingest
 from svc_http.service.workers.source_pulls import (
     CLAIM,
+    HOST_SOURCES_MAX,
     PART_ROWS,
     PART_ROWS_MIN,
+    ROUND_SOURCES_MAX,
     PullOutcome,
+    SourceLanes,
     add_source,
     ingest_loop,
     pull,
     pull_all,
-    pull_due,
     pull_now,
 )
 from tests.counted import Counted, KilledError
@@ -45,6 +49,10 @@ Make = Callable[..., bytes]
 async def pull_new(house: Any, location: str, **members: Any) -> PullOutcome:
     source = await add_source(house.service, location, **members)
     return await pull(house.service, source, house.fetcher)
+
+
+async def pull_due(house: Any) -> tuple[PullOutcome, ...]:
+    return await SourceLanes(house.service, house.fetcher).pull_due()
 
 
 def counting(house: Any, dies_after: int | None = None) -> Any:
@@ -379,11 +387,11 @@ async def test_what_is_due_is_pulled_and_then_waits_its_cadence(
 ) -> None:
     url = publisher.publish("/feed", feed("A"))
     await add_source(any_house.service, url, cadence_seconds=600)
-    assert [o.status for o in await pull_due(any_house.service, any_house.fetcher)] == ["taken"]
+    assert [o.status for o in await pull_due(any_house)] == ["taken"]
     any_house.clock.advance(599)
-    assert await pull_due(any_house.service, any_house.fetcher) == ()
+    assert await pull_due(any_house) == ()
     any_house.clock.advance(1)
-    assert [o.status for o in await pull_due(any_house.service, any_house.fetcher)] == ["unchanged"]
+    assert [o.status for o in await pull_due(any_house)] == ["unchanged"]
 
 
 class KilledProcess(BaseException):
@@ -402,11 +410,11 @@ async def test_a_claimed_source_is_left_alone_until_the_claim_runs_out(
     url = publisher.publish("/feed", feed("A"))
     await add_source(any_house.service, url)
     with pytest.raises(BaseExceptionGroup):
-        await pull_due(any_house.service, Dying())  # type: ignore[arg-type]
+        await SourceLanes(any_house.service, Dying()).pull_due()  # type: ignore[arg-type]
     assert await any_house.row_counts() == NO_ROWS
-    assert await pull_due(any_house.service, any_house.fetcher) == ()
+    assert await pull_due(any_house) == ()
     any_house.clock.advance(CLAIM.total_seconds())
-    assert [o.run.created for o in await pull_due(any_house.service, any_house.fetcher)] == [1]
+    assert [o.run.created for o in await pull_due(any_house)] == [1]
 
 
 async def test_a_worker_that_is_told_to_end_gives_back_what_it_has_not_read(
@@ -417,7 +425,7 @@ async def test_a_worker_that_is_told_to_end_gives_back_what_it_has_not_read(
         publisher.stall(f"/{number}")
         await add_source(any_house.service, url)
     async with Fetcher(exceptions=LOOPBACK) as own:
-        ending = asyncio.create_task(pull_due(any_house.service, own))
+        ending = asyncio.create_task(SourceLanes(any_house.service, own).pull_due())
         with anyio.fail_after(60):
             while not publisher.requests:
                 await anyio.lowlevel.checkpoint()
@@ -428,7 +436,7 @@ async def test_a_worker_that_is_told_to_end_gives_back_what_it_has_not_read(
     publisher.closing.set()
     for number in range(12):
         publisher.publish(f"/{number}", feed(f"Item {number}", folder=f"{number}/"))
-    assert [o.run.created for o in await pull_due(any_house.service, any_house.fetcher)] == [1] * 12
+    assert [o.run.created for o in await pull_due(any_house)] == [1] * 12
 
 
 async def test_of_two_workers_one_reads_a_source(
@@ -440,7 +448,7 @@ async def test_of_two_workers_one_reads_a_source(
     outcomes: list[PullOutcome] = []
 
     async def work() -> None:
-        outcomes.extend(await pull_due(any_house.service, any_house.fetcher))
+        outcomes.extend(await pull_due(any_house))
 
     async with anyio.create_task_group() as tasks:
         for _ in range(3):
@@ -459,14 +467,14 @@ async def test_what_is_read_on_demand_is_read_by_no_worker_meanwhile(
 
     class InterruptedFetcher:
         async def fetch(self, *positional: Any, **options: Any) -> Any:
-            other_outcomes.extend(await pull_due(any_house.service, any_house.fetcher))
+            other_outcomes.extend(await pull_due(any_house))
             return await any_house.fetcher.fetch(*positional, **options)
 
     outcomes = await pull_now(any_house.service, [source], InterruptedFetcher())  # type: ignore[arg-type]
     assert other_outcomes == []
     assert [outcome.run.created for outcome in outcomes] == [1]
     any_house.clock.advance(source.cadence_seconds)
-    assert len(await pull_due(any_house.service, any_house.fetcher)) == 1
+    assert len(await pull_due(any_house)) == 1
 
 
 async def test_the_loop_takes_in_what_becomes_due_and_ends_when_cancelled(
@@ -489,3 +497,62 @@ async def test_the_loop_takes_in_what_becomes_due_and_ends_when_cancelled(
         with anyio.fail_after(60):
             await has_news.wait()
         tasks.cancel_scope.cancel()
+
+
+async def test_an_address_that_does_not_answer_keeps_no_other_waiting(
+    any_house: Any, publisher: Any, feed: Make
+) -> None:
+    """It has more due sources than a round reads, all of them due before the other's."""
+    asked = anyio.Event()
+
+    class Slow:
+        async def fetch(self, location: str, **options: Any) -> Any:
+            if urlsplit(location).hostname == "slow.example":
+                asked.set()
+                await anyio.sleep_forever()
+            return await any_house.fetcher.fetch(location, **options)
+
+    for number in range(ROUND_SOURCES_MAX + 6):
+        await add_source(any_house.service, f"https://slow.example/{number}")
+    slow: Any = Slow()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(lambda: ingest_loop(any_house.service, slow, round_seconds=0.01))
+        with anyio.fail_after(60):
+            await asked.wait()
+            any_house.clock.advance(1)
+            await add_source(any_house.service, publisher.publish("/feed", feed("A")))
+            while not await any_house.news():
+                await anyio.lowlevel.checkpoint()
+        tasks.cancel_scope.cancel()
+    due = await any_house.storage.across(SOURCES, end=micros(any_house.clock.now()), limit=99)
+    assert len(due) == ROUND_SOURCES_MAX + 6  # given back, so that others may ask at once
+
+
+async def test_a_round_takes_few_sources_of_a_host_and_every_host_has_its_turn(
+    any_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More are due at the first host than one look sees; it goes on where the last one ended."""
+    monkeypatch.setattr(ingest, "LOOK_MAX", HOST_SOURCES_MAX + 3)
+    rounds = []
+
+    class Silent:
+        async def fetch(self, location: str, **_: Any) -> Any:
+            rounds[-1].append(urlsplit(location).hostname)
+            raise FetchRefusal("timeout", "It did not answer.")
+
+    for number in range(2 * HOST_SOURCES_MAX):
+        await add_source(any_house.service, f"https://crowd.example/{number}")
+    any_house.clock.advance(1)
+    for host in ("a.example", "b.example"):
+        await add_source(any_house.service, f"https://{host}/")
+    silent: Any = Silent()
+    lanes = SourceLanes(any_house.service, silent)
+    for _ in range(3):
+        rounds.append([])
+        await lanes.pull_due()
+    assert {host for hosts in rounds for host in hosts} == {
+        "crowd.example",
+        "a.example",
+        "b.example",
+    }
+    assert max(hosts.count("crowd.example") for hosts in rounds) == HOST_SOURCES_MAX

@@ -18,6 +18,7 @@ from svc_core.reports.model import FACETS, REPORTS, ReportRow
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import DUE, ProfileInput
 from svc_core.reports.report_runs import make_report
+from svc_http.service.workers import due_queue
 from svc_http.service.workers import schedules as schedule
 from svc_http.service.workers.schedules import SETTLING, run_due, schedule_loop
 from svc_http.service.workers.source_pulls import add_source, pull
@@ -139,6 +140,22 @@ async def test_workspaces_are_served_apart(any_house: Any) -> None:
     assert len(await run_due(any_house.service)) == 3
     for tenant in tenants:
         assert [row.profile_id for row in await any_house.rows(REPORTS, tenant)] == [ids[tenant]]
+
+
+async def test_workspaces_take_turns_however_many_profiles_one_has(
+    any_house: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The crowd was due before the others, and fills all that one look sees."""
+    monkeypatch.setattr(due_queue, "DUE_MAX", 6)
+    crowd, others = TENANT, [f"wsp_{letter * 24}" for letter in "bc"]
+    ids = [await profile(any_house, crowd) for _ in range(9)]
+    await come_due(any_house, ids[0])
+    single_ids = [await profile(any_house, tenant) for tenant in others]
+    any_house.clock.advance(3_600)
+    made = await run_due(any_house.service)
+    assert len(made) == 11
+    places = [[report.profile_id for report in made].index(id_) for id_ in single_ids]
+    assert max(places) <= 2
 
 
 @pytest.mark.parametrize("is_read", [True, False])
