@@ -21,6 +21,7 @@ from svc_core.operation.caller import Actor
 from svc_http.adapter.surroundings import Surroundings
 from svc_http.exchange.http_exchange import Exchange
 from svc_http.exchange.resource import Resource
+from svc_http.extras import public_line
 from svc_http.mcp import PATH
 
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -68,6 +69,7 @@ def _import_answer() -> MessageHandler:
     try:
         from svc_http.mcp.message import answer_message  # noqa: PLC0415 - of an extra
     except ModuleNotFoundError as missing:
-        detail = 'MCP needs a library here; run: pip install "svc-intelligence[mcp]"'
-        raise Problem(problem.SERVICE_UNAVAILABLE, detail) from missing
+        detail = "This server has no MCP, because the extra `mcp` is not installed."
+        cure = f"On the server: {public_line('mcp')}"
+        raise Problem(problem.SERVICE_UNAVAILABLE, detail, resolution=cure) from missing
     return answer_message

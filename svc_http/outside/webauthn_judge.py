@@ -1,26 +1,14 @@
-"""Judges passkeys with the library `webauthn` of the extra `passkeys` (Web Authentication)."""
+"""Judges passkeys with the library `webauthn` of the extra `passkeys` (Web Authentication).
+
+The library takes a quarter of a second to import, so that happens when it is first used.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
 from urllib.parse import urlsplit
-
-from webauthn import (
-    generate_authentication_options,
-    generate_registration_options,
-    options_to_json,
-    verify_authentication_response,
-    verify_registration_response,
-)
-from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
-from webauthn.helpers.exceptions import WebAuthnException
-from webauthn.helpers.structs import AuthenticatorSelectionCriteria, ResidentKeyRequirement
 
 from svc_core.access.passkeys import PasskeyHolder
 from svc_core.access.people import Passkey
-
-_SELECTION: Final = AuthenticatorSelectionCriteria(resident_key=ResidentKeyRequirement.REQUIRED)
-"""Discoverable, so that nobody types a handle; verification of the person is preferred."""
 
 
 class WebAuthnJudge:
@@ -28,20 +16,29 @@ class WebAuthnJudge:
 
     def registration_options(self, origin: str, holder: PasskeyHolder, challenge: bytes) -> str:
         """What a browser makes a passkey by."""
-        options = generate_registration_options(
+        import webauthn  # noqa: PLC0415 - see above
+        from webauthn.helpers import structs  # noqa: PLC0415
+
+        # Discoverable, so that nobody types a handle; verification of the person is preferred.
+        selection = structs.AuthenticatorSelectionCriteria(
+            resident_key=structs.ResidentKeyRequirement.REQUIRED
+        )
+        options = webauthn.generate_registration_options(
             rp_id=_host(origin),
             rp_name=_host(origin),
             user_id=holder.id.encode(),
             user_name=holder.handle or _host(origin),  # until it is chosen
             challenge=challenge,
-            authenticator_selection=_SELECTION,
+            authenticator_selection=selection,
         )
-        return options_to_json(options)
+        return webauthn.options_to_json(options)
 
     def sign_in_options(self, origin: str, challenge: bytes) -> str:
         """What a browser signs in by."""
-        return options_to_json(
-            generate_authentication_options(rp_id=_host(origin), challenge=challenge)
+        import webauthn  # noqa: PLC0415 - see above
+
+        return webauthn.options_to_json(
+            webauthn.generate_authentication_options(rp_id=_host(origin), challenge=challenge)
         )
 
     def judge_registration(
@@ -52,14 +49,17 @@ class WebAuthnJudge:
         Raises:
             ValueError: the answer is no good.
         """
+        import webauthn  # noqa: PLC0415 - see above
+
         with _refusal():
-            passkey = verify_registration_response(
+            passkey = webauthn.verify_registration_response(
                 credential=answer,
                 expected_challenge=challenge,
                 expected_rp_id=_host(origin),
                 expected_origin=origin,
             )
-        id_, key = map(bytes_to_base64url, (passkey.credential_id, passkey.credential_public_key))
+        credential = passkey.credential_id, passkey.credential_public_key
+        id_, key = map(webauthn.helpers.bytes_to_base64url, credential)
         return id_, key, passkey.sign_count
 
     def judge_sign_in(self, origin: str, answer: str, challenge: bytes, passkey: Passkey) -> int:
@@ -68,13 +68,15 @@ class WebAuthnJudge:
         Raises:
             ValueError: the answer is no good.
         """
+        import webauthn  # noqa: PLC0415 - see above
+
         with _refusal():
-            proof = verify_authentication_response(
+            proof = webauthn.verify_authentication_response(
                 credential=answer,
                 expected_challenge=challenge,
                 expected_rp_id=_host(origin),
                 expected_origin=origin,
-                credential_public_key=base64url_to_bytes(passkey.public_key),
+                credential_public_key=webauthn.helpers.base64url_to_bytes(passkey.public_key),
                 credential_current_sign_count=passkey.sign_count,
             )
         return proof.new_sign_count
@@ -83,6 +85,8 @@ class WebAuthnJudge:
 @contextmanager
 def _refusal() -> Iterator[None]:
     """What the library says of an answer that is no good, a lack of members among it."""
+    from webauthn.helpers.exceptions import WebAuthnException  # noqa: PLC0415 - see above
+
     try:
         yield
     except (WebAuthnException, LookupError, TypeError, ValueError) as refusal:

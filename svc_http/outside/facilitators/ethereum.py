@@ -4,20 +4,10 @@ Both come with the extra `x402` and are loaded when `Ethereum` is first created.
 """
 
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any, Final
-
-CURE: Final = 'pip install "svc-intelligence[x402]"'
-EXTRA: Final = ("coincurve", "Crypto")
-"""The modules of the extra `x402`; they are searched, not loaded."""
 
 _PREFIX_BYTES: Final = 1
 """Bytes before x and y in an uncompressed public key (SEC 1, 2.3.3)."""
-
-
-def has_x402_extra() -> bool:
-    """Whether the extra `x402` is installed."""
-    return all(find_spec(name) is not None for name in EXTRA)
 
 
 class Ethereum:

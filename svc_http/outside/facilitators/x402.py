@@ -15,8 +15,7 @@ from svc_core.payments.challenge import Terms
 from svc_core.payments.evm import checksum_address
 from svc_core.payments.messages import SCHEME, VERSION
 from svc_core.payments.payment_ports import ChainReader, Crypto, Unavailable
-from svc_http import system
-from svc_http.outside.facilitators import ethereum
+from svc_http import extras, system
 from svc_http.outside.facilitators.chain import JsonRpcChain
 from svc_http.outside.facilitators.ethereum import Ethereum
 from svc_http.outside.facilitators.play_money import PATH, PlayMoney
@@ -76,11 +75,9 @@ def payment_provider(settings: Settings) -> PaymentProvider | None:
     """
     if settings.x402_pay_to is None:
         return None
-    if not ethereum.has_x402_extra():
-        packages = " and ".join(ethereum.EXTRA)
-        raise setting_error(
-            "x402_pay_to", f"needs {packages}, which are not there: {ethereum.CURE}"
-        )
+    if missing := extras.missing_modules("x402"):
+        packages, cure = " and ".join(missing), extras.install_line("x402")
+        raise setting_error("x402_pay_to", f"needs {packages}, which are not there: {cure}")
     crypto = Ethereum()
     terms = Terms(networks.NETWORKS[settings.payment_network], settings.x402_pay_to)
     _check_payee(terms, crypto)

@@ -15,7 +15,6 @@ from svc_http.outside.voices import program
 from svc_http.outside.voices.program import Bounds
 from svc_http.outside.voices.speech_port import SpeechText
 
-CURE: Final = 'pip install "svc-intelligence[speech]"'
 _ENGINE: Final = "espeakng_loader"
 _PROGRAM: Final = Path(__file__).with_name("espeak_process.py")
 

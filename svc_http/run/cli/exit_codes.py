@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
 REFUSED = 1
 USAGE = 2
-INTERRUPTED = 130  # as a shell reports a process that SIGINT ended
 
 
 class UsageError(Exception):
@@ -25,18 +24,15 @@ def tell(line: str, code: int) -> int:
     return code
 
 
-_EXTRAS = {"mcp": "mcp", "mcp_types": "mcp"}
-"""Which extra brings a library, where it is not that of the server."""
-
-
 def missing_extra_code(failure: BaseException | None) -> int | None:
     """Print which extra is not installed, and return the exit code; None for another failure."""
     while failure is not None:
         name = getattr(failure, "name", None) if isinstance(failure, ModuleNotFoundError) else None
         if name and name.partition(".")[0] not in {"svc_core", "svc_http"}:
             library = name.partition(".")[0]
-            extra = _EXTRAS.get(library, "server")
-            cure = f"pip install 'svc-intelligence[{extra}]'"
+            from svc_http import extras  # noqa: PLC0415 - mostly nothing is missing
+
+            cure = extras.install_line(extras.extra_of(library))
             return tell(f"{library} is not installed; run: {cure}", USAGE)
         failure = failure.__cause__
     return None

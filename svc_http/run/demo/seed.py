@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable
 from datetime import timedelta
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import attrs
@@ -24,6 +25,7 @@ from svc_core.intel.signals.model import SIGNALS
 from svc_core.intel.signals.operations import DismissSignal, dismiss_signal
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
+from svc_core.operation.host import Progress, ProgressListener, silent
 from svc_core.reports import publications
 from svc_core.reports.profiles import operations
 from svc_core.reports.profiles.model import PROFILES as STORED
@@ -36,7 +38,7 @@ from svc_http.run.demo.demo_feeds import DemoDocument, data_documents, demo_docu
 from svc_http.run.demo.demo_profiles import PROFILES, PUBLIC
 from svc_http.run.demo.subject import DemoSubject, append_demo_subject
 from svc_http.service.service_units import Service
-from svc_http.service.workers.source_pulls import add_source, pull_all
+from svc_http.service.workers.source_pulls import PullOutcome, add_source, pull_all
 
 WORKSPACE = "demo"
 PLAN = "elite"
@@ -65,11 +67,13 @@ class SeededDemo:
     report_url: str = field(repr=False)
 
 
-async def seed_demo(service: Service, fetcher: Fetcher, folder: Path) -> SeededDemo:
+async def seed_demo(
+    service: Service, fetcher: Fetcher, folder: Path, tell: ProgressListener = silent
+) -> SeededDemo:
     """Fill the store; the documents are written to `folder`, which must stay while it is used.
 
-    Its reports are made of words: a model that makes the vectors of every item would hold up the
-    start, and has them soon after it.
+    `tell` gets the number of documents that were read. The reports are made of words: a model that
+    makes the vectors of every item would hold up the start, and has them soon after it.
     """
     lends = {
         kind: provider for kind, provider in service.host.providers.items() if kind is not Embedder
@@ -79,9 +83,18 @@ async def seed_demo(service: Service, fetcher: Fetcher, folder: Path) -> SeededD
     tenant = house.key.tenant
     read = demo_documents(service.now())
     earlier = data_documents(service.now(), earlier=True)
-    was = await pull_all(service, await _add_sources(service, folder, earlier), fetcher)
-    sources = await _add_sources(service, folder, (*read, *data_documents(service.now())))
-    outcomes = (*was, *await pull_all(service, sources, fetcher))
+    documents = (*read, *data_documents(service.now()))
+    numbers = count(1)
+
+    def count_document(outcome: PullOutcome) -> None:
+        name = outcome.source.name if outcome.source else ""
+        tell(Progress(next(numbers), len(earlier) + len(documents), name))
+
+    was = await pull_all(
+        service, await _add_sources(service, folder, earlier), fetcher, count_document
+    )
+    sources = await _add_sources(service, folder, documents)
+    outcomes = (*was, *await pull_all(service, sources, fetcher, count_document))
     await _dismiss(service)
     # The last one made heads every list, and the first of the table is the richest.
     reports = [

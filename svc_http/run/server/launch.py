@@ -21,11 +21,12 @@ from svc_core.access import operations as accounts
 from svc_core.access.one_use_links import LinkGrant, issue_link
 from svc_core.access.people import is_unclaimed
 from svc_core.operation.context import Context
+from svc_core.operation.host import ProgressListener, silent
 from svc_core.operation.ports import SYSTEM
 from svc_core.payments.networks import BURN_ADDRESS
+from svc_http import extras
 from svc_http.dashboard import security
 from svc_http.dashboard.page_markup import compile_pages
-from svc_http.outside.facilitators import ethereum
 from svc_http.run.demo.seed import SeededDemo, seed_demo
 from svc_http.run.hosting import controlled
 from svc_http.run.server import hypercorn
@@ -64,6 +65,7 @@ class _Manner:
     """How a server serves: the demo with feeds, one of several, or one that begins anew."""
 
     feeds: Path | None = None
+    tell: ProgressListener = silent
     number: int | None = None
     restarts: Restarts | None = None
 
@@ -92,8 +94,10 @@ def run_server(settings: Settings, on_ready: OnReady, read: Read | None = None) 
         Restarts(settings, read or (lambda: settings)).run(serve)
 
 
-def run_demo(settings: Settings, on_ready: OnReady) -> None:
+def run_demo(settings: Settings, on_ready: OnReady, tell: ProgressListener = silent) -> None:
     """Serve a store in a folder that is made now, filled, and removed at the end.
+
+    `tell` gets the progress of filling it.
 
     Raises:
         SettingsError, PortBusy, Unsafe, OSError: it cannot start, and why.
@@ -119,10 +123,10 @@ def run_demo(settings: Settings, on_ready: OnReady) -> None:
             db=str(Path(folder) / "svc.db"),
             secret=None,
             x402_pay_to=settings.x402_pay_to
-            or (BURN_ADDRESS if ethereum.has_x402_extra() else None),
+            or (BURN_ADDRESS if extras.is_installed("x402") else None),
         )
         with _listening(validate_settings(demo)) as listening:
-            _run(demo, listening, on_ready, _Manner(feeds))
+            _run(demo, listening, on_ready, _Manner(feeds, tell))
 
 
 def _quiet(settings: Settings) -> Level:
@@ -188,10 +192,10 @@ async def _serve(
     on_ready: OnReady,
     manner: _Manner,
 ) -> None:
-    feeds, number = manner.feeds, manner.number
+    number = manner.number
     async with open_application(settings, number=number) as service:
         runtime, acting = service.runtime, service.runtime.service
-        demo = None if feeds is None else await _seed(runtime, feeds)
+        demo = None if manner.feeds is None else await _seed(runtime, manner.feeds, manner.tell)
         async with controlled(service, number) as admin:
             is_empty = not await acting.read(SYSTEM, accounts.list_workspaces)
             sign_in = None if demo is None else demo.sign_in
@@ -202,12 +206,13 @@ async def _serve(
                 if manner.restarts is not None:
                     listening = listening.dup()  # the one that stays keeps who connects waiting
                     stack.enter_context(manner.restarts.heeds(runtime))
-                compile_pages()
                 # What a start makes stays, so full collections need not look at it: they cost a
                 # graph answer 100 ms. What an earlier start of this process made may go.
                 gc.unfreeze()
                 gc.collect()
                 gc.freeze()
+                # 0.6 s for which neither the start nor a visit waits.
+                asyncio.get_running_loop().run_in_executor(None, compile_pages)
                 await hypercorn.serve(service, listening, lambda _host, _port: on_ready(server))
 
 
@@ -219,6 +224,6 @@ async def _first_link(ctx: Context) -> str | None:
     return link.address(ctx.host.origin)
 
 
-async def _seed(runtime: Runtime, feeds: Path) -> SeededDemo:
+async def _seed(runtime: Runtime, folder: Path, tell: ProgressListener) -> SeededDemo:
     async with fetcher_of(runtime.settings) as reader:
-        return await seed_demo(runtime.service, reader, feeds)
+        return await seed_demo(runtime.service, reader, folder, tell)

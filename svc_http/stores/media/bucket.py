@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from anyio import CapacityLimiter, to_thread
 
 from svc_core.reports.audio import Recording
+from svc_http.extras import install_line
 from svc_http.settings import setting_fault
 from svc_http.stores.media.draft_files import Drafts
 from svc_http.stores.media.media_port import CHUNK_BYTES, media_file_name
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-CURE: Final = 'pip install "svc-intelligence[s3]"'
 CONNECT_SECONDS: Final = 3
 ANSWER_SECONDS: Final = 10
 """How long an answer may take: a chunk over a line of 256 kbit/s."""
@@ -54,7 +54,9 @@ class MediaBucket(Drafts):
         try:
             import obstore  # noqa: PLC0415 - an extra
         except ModuleNotFoundError as error:
-            raise setting_fault("media", f"is {place}, which needs: {CURE}") from error
+            raise setting_fault(
+                "media", f"is {place}, which needs: {install_line('s3')}"
+            ) from error
         self._library = obstore
         self._bucket = place.removeprefix("s3://").partition("/")[0]
         self._answers = _store(place, ANSWER_SECONDS)

@@ -20,6 +20,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 
 from svc_core.catalog.tools import TOOLS
+from svc_http.extras import install_line
 from svc_http.run.cli import ask_commands as command
 from tests import nursery
 from tests.nursery import DEVNULL, PIPE, Child
@@ -403,7 +404,7 @@ def test_without_its_library_svc_mcp_says_how_to_install_it(
     )  # `from ... import` looks there first
     monkeypatch.setitem(sys.modules, "mcp.server.stdio", None)
     ran = svc("mcp")
-    cure = "pip install 'svc-intelligence[mcp]'"
+    cure = install_line("mcp")
     assert (ran.code, ran.err) == (2, f"svc: mcp is not installed; run: {cure}\n")
 
 

@@ -127,32 +127,22 @@ def test_every_line_to_try_works_as_it_is_printed(
     environ = environment(SVC_SPEECH="auto", PATH=f"{tmp_path}:{os.defpath}")
     block, process = _block(tmp_path, environ)
     try:
-        assert "Off         embeddings: none was chosen; SVC_EMBEDDINGS=auto" in block
-        lines = [line.strip() for line in block.splitlines() if line.lstrip().startswith("curl ")]
-        assert len(lines) >= 3
-        for line in lines:
-            ran = subprocess.run(
-                ["sh", "-c", line + " -w '\n%{http_code}'"],
-                capture_output=True, text=True, timeout=40, check=False, cwd=tmp_path,
-            )  # fmt: skip
-            assert (ran.returncode, ran.stdout.rpartition("\n")[2]) == (0, "200"), line
-        (export,) = (line.strip() for line in block.splitlines() if "export SVC_KEY" in line)
-        matches = subprocess.run(
-            ["sh", "-c", f"{export}; svc keys list --json"], env=environ,
-            capture_output=True, text=True, timeout=40, check=False, cwd=tmp_path,
-        )  # fmt: skip
-        assert json.loads(matches.stdout)[0]["prefix"] in export
-        commands = [line.strip() for line in block.splitlines() if "--server unix:" in line]
+        assert "Embeddings  off: none was chosen; SVC_EMBEDDINGS=auto" in block
+        lines = [line.strip() for line in block.splitlines()]
+        assert [line.split()[0] for line in lines[1:3]] == ["Sign", "Read"]
+        begin = next(at for at, line in enumerate(lines) if line.startswith("Try"))
+        server, key, *commands = lines[begin + 1 : lines.index("", begin)]
+        assert block.count("svc_") - block.count("/svc_") == 1, "the key stands once"
         assert len(commands) == 3
-        for command in commands:
+        for command in (*commands, "svc keys list"):
             ran = subprocess.run(
-                ["sh", "-c", command], env=environ,
+                ["sh", "-c", f"{server}; {key}; {command}"], env=environ,
                 capture_output=True, text=True, timeout=40, check=False, cwd=tmp_path,
             )  # fmt: skip
             assert (ran.returncode, ran.stderr) == (0, ""), command
-            assert ran.stdout
-        admin = commands[0].split()[-1]
-        folder = Path(admin.removeprefix("unix:")).parent
+            assert ran.stdout.strip(), command
+            assert '"error"' not in ran.stdout, command
+        folder = Path(server.partition("unix:")[2]).parent
         assert folder.is_dir()
     finally:
         process.send_signal(signal.SIGINT)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from svc_http.outside.voices import espeak
+from svc_http.extras import install_line
 from svc_http.run.cli import production_checks as judging
 from svc_http.service import equipment as opening
 from svc_http.settings import MEMBERS, Settings
@@ -182,8 +182,8 @@ def test_what_is_off_is_told_with_the_why_and_what_speaks_with_its_place(
     assert off["speech"] == (None, "off: none was chosen; SVC_SPEECH=auto takes what is installed")
     assert off["embeddings"][0] is None
     assert on["speech"] == (True, "espeak-ng en, recordings in svc.db.media")
-    assert lacking["speech"] == (None, f"off: not installed; {espeak.CURE}")
-    assert (refusal["speech"][0], espeak.CURE in refusal["speech"][1]) == (False, True)
+    assert lacking["speech"] == (None, f"off: not installed; {install_line('speech')}")
+    assert (refusal["speech"][0], install_line("speech") in refusal["speech"][1]) == (False, True)
 
 
 # -- the agent's model -------------------------------------------------------------------------

@@ -21,10 +21,11 @@ from attrs import evolve
 from svc_core.access import operations
 from svc_core.contract.answer import Answer
 from svc_core.operation.ports import SYSTEM, StorageUnavailable, Transaction
-from svc_http import system
+from svc_http import extras, system
+from svc_http.extras import install_line
 from svc_http.run import cli
 from svc_http.run.cli import operation_calls as reach
-from svc_http.run.cli.serve_commands import _announce, _program
+from svc_http.run.cli.banner import _program, print_banner
 from svc_http.run.control.channel import BrokeOff
 from svc_http.run.demo.seed import SeededDemo
 from svc_http.run.demo.subject import DemoSubject
@@ -250,15 +251,15 @@ def _demo() -> SeededDemo:
 
 def test_the_first_line_lets_the_first_person_in(capsys: pytest.CaptureFixture[str]) -> None:
     link = "http://127.0.0.1:8000/dashboard/setup#abc"
-    _announce(_started(is_empty=True, sign_in=link), as_json=False)
+    print_banner(_started(is_empty=True, sign_in=link), as_json=False)
     lines = capsys.readouterr().out.split("\n")
     assert lines[:2] == ["", f"  Sign in     {link}"]
     assert "30 minutes" in lines[2]
     assert "svc users link" in lines[2]
-    _announce(_started(is_empty=True, sign_in=link), as_json=True)
+    print_banner(_started(is_empty=True, sign_in=link), as_json=True)
     output = json.loads(capsys.readouterr().out)
     assert (output["dashboard"], output["signIn"]) == ("http://127.0.0.1:8000/dashboard", link)
-    _announce(_started(), as_json=False)
+    print_banner(_started(), as_json=False)
     assert "Sign in" not in capsys.readouterr().out
 
 
@@ -266,25 +267,24 @@ def test_where_no_session_can_be_kept_the_dashboard_is_said_to_be_off(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     settings = evolve(_started().settings, base_url="http://desk.example.org")
-    _announce(evolve(_started(is_empty=True), settings=settings), as_json=False)
+    print_banner(evolve(_started(is_empty=True), settings=settings), as_json=False)
     assert "/dashboard   (off: it needs https)" in capsys.readouterr().out
 
 
 def test_the_demo_is_signed_in_to_by_its_first_line(capsys: pytest.CaptureFixture[str]) -> None:
     demo = _demo()
-    _announce(_started(demo=demo, sign_in=demo.sign_in), as_json=False)
+    print_banner(_started(demo=demo, sign_in=demo.sign_in), as_json=False)
     lines = capsys.readouterr().out.split("\n")
-    assert lines[1].startswith(f"  Sign in     {demo.sign_in} ")
-    assert "svc users link demo" in lines[1]
-    assert lines[2].startswith(f"  Read        {demo.report_url} ")
+    assert lines[1:3] == [f"  Sign in     {demo.sign_in}", f"  Read        {demo.report_url}"]
+    assert sum("users link demo" in line for line in lines) == 1
 
 
 def test_an_empty_store_is_told_how_to_begin(capsys: pytest.CaptureFixture[str]) -> None:
-    _announce(_started(is_empty=True), as_json=False)
+    print_banner(_started(is_empty=True), as_json=False)
     output = capsys.readouterr().out
     assert "svc workspaces create --name NAME --plan elite" in output
     assert "svc keys create --name NAME" in output
-    _announce(_started(), as_json=False)
+    print_banner(_started(), as_json=False)
     output = capsys.readouterr().out
     assert "svc keys create" not in output
     assert "http://127.0.0.1:8000/docs" in output
@@ -310,14 +310,14 @@ def test_a_terminal_is_shown_the_same_words(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     demo = _demo()
-    _announce(_started(demo=demo), as_json=False)
+    print_banner(_started(demo=demo), as_json=False)
     pipe_output = capsys.readouterr().out
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     monkeypatch.setenv("NO_COLOR", "1")
-    _announce(_started(demo=demo), as_json=False)
+    print_banner(_started(demo=demo), as_json=False)
     page = capsys.readouterr().out
     assert re.sub("\x1b[^m]*m", "", page) == pipe_output
-    _announce(_started(demo=demo), as_json=True)
+    print_banner(_started(demo=demo), as_json=True)
     line = capsys.readouterr().out
     assert line.count("\n") == 1
     assert json.loads(line)["key"] == demo.key
@@ -327,19 +327,19 @@ def test_a_server_tells_where_payments_go_or_how_they_could(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     demo = _demo()
-    _announce(_started(demo=demo), as_json=False)
-    assert 'pip install "svc-intelligence[x402]"' in capsys.readouterr().out
+    print_banner(_started(demo=demo), as_json=False)
+    assert "Payments    off: " not in capsys.readouterr().out
     paying_server = _started(demo=demo)
     paying_server = evolve(
         paying_server, settings=evolve(paying_server.settings, x402_pay_to="0x" + "1" * 40)
     )
-    _announce(paying_server, as_json=False)
+    print_banner(paying_server, as_json=False)
     page = capsys.readouterr().out
     assert "http://127.0.0.1:8000/x402/facilitator" in page
     assert "play money" in page
-    _announce(evolve(paying_server, demo=None), as_json=False)
+    print_banner(evolve(paying_server, demo=None), as_json=False)
     assert f"eip155:84532 to 0x{'1' * 40}" in capsys.readouterr().out
-    _announce(paying_server, as_json=True)
+    print_banner(paying_server, as_json=True)
     assert json.loads(capsys.readouterr().out)["x402"] == {
         "network": "eip155:84532",
         "payTo": "0x" + "1" * 40,
@@ -373,7 +373,7 @@ def test_the_demo_runs_in_this_process_as_well(
         seen.append(server)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr(serving.ethereum, "has_x402_extra", lambda: False)
+    monkeypatch.setitem(extras.EXTRAS, "x402", ("no_such_module",))
     with serve() as place:
         model = {"embeddings": "openai", "embeddings_url": place.url, "workers": ()}
         config = Settings(host="localhost", port=0, request_log="off", speech="none", **model)
@@ -423,12 +423,15 @@ def test_a_missing_extra_is_told_with_its_cure(
     monkeypatch.delattr(cli, "app", raising=False)
     assert cli.main(["--help"]) == 2
     output = capsys.readouterr()
-    cure = "pip install 'svc-intelligence[server]'"
+    cure = install_line("server")
     assert output.err == f"svc: cyclopts is not installed; run: {cure}\n"
     assert output.out == ""
 
 
-def test_a_missing_extra_of_a_command_is_told_too(tmp_path: Path) -> None:
+def test_a_missing_extra_of_a_command_is_told_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     without = "import sys; sys.modules['hypercorn'] = None"
     code = f"{without}; from svc_http.run.cli import main; main(['serve'])"
     ran = subprocess.run(
@@ -436,7 +439,7 @@ def test_a_missing_extra_of_a_command_is_told_too(tmp_path: Path) -> None:
         env={"PYTHONPATH": str(ROOT)},
         cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
-    cure = "pip install 'svc-intelligence[server]'"
+    cure = install_line("server")
     assert ran.stderr == f"svc: hypercorn is not installed; run: {cure}\n"
     assert ran.stdout == ""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from svc_http import extras
 from svc_http.run.cli import doctor_commands as doctor_module
 
 Svc = Callable[..., Any]
@@ -180,12 +181,12 @@ def test_a_healthy_place_passes_the_doctor(svc: Svc, monkeypatch: pytest.MonkeyP
 def test_a_lacking_machine_is_named_with_its_cure(
     svc: Svc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doctor_module, "EXTRAS", {"server": ("no_such_module",)})
+    monkeypatch.setitem(extras.EXTRAS, "server", ("no_such_module",))
     monkeypatch.setattr(doctor_module, "has_wal_reset_fault", lambda: False)
     checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
     assert checks["sqlite"]["ok"] is True
     assert checks["extra server"]["ok"] is False
-    assert "pip install 'svc-intelligence[server]'" in checks["extra server"]["detail"]
+    assert extras.install_line("server") in checks["extra server"]["detail"]
     monkeypatch.setenv("SVC_DB", ":memory:")
     checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
     assert checks["database"]["ok"] is None

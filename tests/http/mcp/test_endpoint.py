@@ -369,7 +369,8 @@ def test_without_its_library_it_says_how_to_install_it(
     monkeypatch.setitem(sys.modules, "svc_http.mcp.message", None)
     answer = post(place, full_key(place), "tools/list")
     body = check_problem(answer, problem.SERVICE_UNAVAILABLE)
-    assert 'pip install "svc-intelligence[mcp]"' in body["detail"]
+    assert "pip install 'svc-intelligence[mcp]'" in body["resolution"]
+    assert "pip install -e '.[mcp]'" in body["resolution"]
 
 
 def test_who_does_not_use_it_does_not_load_it() -> None:

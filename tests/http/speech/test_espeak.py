@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 import pytest
 
+from svc_http.extras import install_line
 from svc_http.outside.voices import espeak, espeak_process
 from svc_http.outside.voices.command import CommandSpeech
 from svc_http.outside.voices.espeak import EspeakSpeech
@@ -22,7 +23,7 @@ from svc_http.stores.media.sound import MP3, WAV, sound_of_file
 SENTENCE = "Dockworkers at the port of Antwerp joined the walkout that began in Rotterdam. "
 REPORT = SENTENCE * 31  # 403 words
 
-needs_engine = pytest.mark.skipif(not espeak.has_espeak(), reason=f"needs {espeak.CURE}")
+needs_engine = pytest.mark.skipif(not espeak.has_espeak(), reason=install_line("speech"))
 
 
 def frames_in(data: bytes) -> int:
@@ -123,7 +124,7 @@ def missing(_: str) -> None:
 
 def test_a_missing_extra_is_answered_with_its_cure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(espeak, "find_spec", missing)
-    with pytest.raises(SettingsError, match=r'pip install "svc-intelligence\[speech\]"') as failure:
+    with pytest.raises(SettingsError, match=r"install .*\[speech\]'") as failure:
         voice_of(Settings(speech="espeak"))
     assert "\n" not in str(failure.value)
 
@@ -155,7 +156,7 @@ def which(_: str) -> object:
     ("settings", "look", "why"),
     [
         ({}, which, None),
-        ({}, missing, espeak.CURE),
+        ({}, missing, install_line("speech")),
         ({"db": ":memory:"}, which, "SVC_MEDIA"),
         ({"db": ":memory:", "media": "audio"}, which, None),
         ({"db": "postgresql://h/d"}, which, None),

