@@ -48,7 +48,7 @@ def public_line(extra: str) -> str:
 
 
 def install_line(extra: str) -> str:
-    """Return the line that installs an extra for this interpreter, as svc itself was installed."""
+    """Return the line that installs an extra for this interpreter, as this was installed."""
     folder, flags = _source()
     place = NAME if folder is None else "." if folder == Path.cwd() else str(folder)
     return shlex.join([*_pip(), "install", *flags]) + f" {_quoted(f'{place}[{extra}]')}"
@@ -60,7 +60,7 @@ def _quoted(text: str) -> str:
 
 
 def _source() -> tuple[Path | None, list[str]]:
-    """The folder that svc was installed from, and the flags of pip for it; None for an index."""
+    """The folder that this was installed from, None for an index; and the flags of pip for it."""
     root = Path(__file__).parents[1]
     if (root / "pyproject.toml").is_file():
         return root, ["-e"]

@@ -177,7 +177,7 @@ _SIGN_IN: Final = "sign-in"
 def _judge(ctx: CallContext) -> PasskeyJudge:
     if not offers_passkeys(ctx.host):
         detail = "Passkeys need https or localhost, a host name, and the extra `passkeys`."
-        cure = "Use a password. On the server, `svc doctor` tells how to install the extra."
+        cure = "Use a password, or install the extra on the server, as `svc doctor` tells."
         raise Problem(problem.SERVICE_UNAVAILABLE, detail, resolution=cure)
     return ctx.borrow(PasskeyJudge)
 

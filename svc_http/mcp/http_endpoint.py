@@ -70,6 +70,6 @@ def _import_answer() -> MessageHandler:
         from svc_http.mcp.message import answer_message  # noqa: PLC0415 - of an extra
     except ModuleNotFoundError as missing:
         detail = "This server has no MCP, because the extra `mcp` is not installed."
-        cure = f"On the server: {public_line('mcp')}"
+        cure = f"On the server: {public_line('mcp')}."
         raise Problem(problem.SERVICE_UNAVAILABLE, detail, resolution=cure) from missing
     return answer_message

@@ -84,8 +84,8 @@ class Voice:
         try:
             return await self.recorder().record(self.service, tenant, task)
         except SettingsError as mute:
-            detail = "Reports have no voice here."
-            raise Problem(problem.SERVICE_UNAVAILABLE, detail, resolution=f"{mute}.") from mute
+            detail, cure = "Reports have no voice here.", f"Give them one: {mute}."
+            raise Problem(problem.SERVICE_UNAVAILABLE, detail, resolution=cure) from mute
         except (SpeechFailure, OSError) as failure:
             again = f"once that is mended: svc reports speak {task.report_id}"
             detail = f"The report was not spoken: {failure}; {again}"

@@ -314,7 +314,7 @@ def test_where_they_are_not_offered_nobody_is_asked_for_one() -> None:
             with pytest.raises(sign_ins.Problem) as refusal:
                 ask()
             assert refusal.value.type.code == "SERVICE_UNAVAILABLE"
-            assert refusal.value.resolution.startswith("Use a password. ")
+            assert refusal.value.resolution.startswith("Use a password, ")
             assert "svc doctor" in refusal.value.resolution
 
     play(scene)
