@@ -21,6 +21,7 @@ from svc_core.access.operations import IssuedKey
 from svc_core.access.people import create_credential
 from svc_core.access.scopes import SCOPES
 from svc_core.intel.folding.model import Source
+from svc_core.intel.intake.operations import PullOutcome
 from svc_core.intel.signals.model import SIGNALS
 from svc_core.intel.signals.operations import DismissSignal, dismiss_signal
 from svc_core.operation.caller import Actor
@@ -38,7 +39,7 @@ from svc_http.run.demo.demo_feeds import DemoDocument, data_documents, demo_docu
 from svc_http.run.demo.demo_profiles import PROFILES, PUBLIC
 from svc_http.run.demo.subject import DemoSubject, append_demo_subject
 from svc_http.service.service_units import Service
-from svc_http.service.workers.source_pulls import PullOutcome, add_source, pull_all
+from svc_http.service.workers.source_pulls import add_source, pull_all
 
 WORKSPACE = "demo"
 PLAN = "elite"
