@@ -84,6 +84,15 @@ class MemoryPayments:
         self.answers: dict[str, HeldAnswer] = {}
         self.pause = pause
 
+    def others(self, number: str) -> str | None:
+        """A transaction that is named by a payment which is not given up and has another nonce."""
+        names = (
+            payment.transaction
+            for payment in self.payments.values()
+            if payment.state is not State.RELEASED and payment.nonce != number.lower()
+        )
+        return next(filter(None, names), None)
+
     async def look(self, place: PaymentKeys) -> PaymentRows:
         await self.pause()
         return self._payments_at(place)
@@ -100,8 +109,20 @@ class MemoryPayments:
         namesake = namesakes[0] if namesakes else None
         ids = {place.id} | ({namesake.id} if namesake else set())
         answers = {id_: self.answers[id_] for id_ in ids if id_ in self.answers}
+        owners = [
+            payment
+            for payment in self.payments.values()
+            if None is not payment.transaction == place.transaction
+            and payment.id != place.id
+            and payment.state is not State.RELEASED
+        ]
+        assert len(owners) < 2
         return PaymentRows(
-            self.payments.get(place.id), namesake, self.wallets.get(place.payer), answers
+            self.payments.get(place.id),
+            namesake,
+            self.wallets.get(place.payer),
+            answers,
+            owners[0] if owners else None,
         )
 
     async def update(self, place: PaymentKeys, rule: Rule) -> Payment:
@@ -250,6 +271,8 @@ FAULTS = (
     "garbled",  # settled, and says so in a form that proves nothing
     "refused",  # not settled, for a reason that is found before sending
     "failed",  # on its way, and says that it failed, as one does that loses its notes
+    "copied",  # nothing is done, and the transaction of another payment is named
+    "copied and pending",  # the same, as one that is under way
 )
 
 
@@ -261,6 +284,8 @@ class Broker:
     pause: Pause = at_once
     fault: str = "none"
     silent: bool = False
+    others: Callable[[str], str | None] = lambda _: None
+    """The transaction of another payment than that with this nonce, if there is one."""
     says: Verdict | None = None
     calls: list[str] = field(factory=list)
 
@@ -276,8 +301,12 @@ class Broker:
         self.calls.append("settle")
         await self.pause()
         fault = self.fault
-        if fault == "unheard":
+        copy = self.others(payload["payload"]["authorization"]["nonce"])
+        if fault == "unheard" or (fault.startswith("copied") and copy is None):
             raise Unavailable("no answer")
+        if fault.startswith("copied"):
+            is_over = fault == "copied"
+            return self._response(is_over, copy, None if is_over else "settlement_pending")
         reason = "insufficient_funds" if fault == "refused" else self.chain.refusal(payload)
         if reason is not None:
             await self.pause()
@@ -327,7 +356,7 @@ class World:
         self.store = MemoryPayments(self.pause)
         self.chain = Chain(self.clock)
         self.view = View(self.chain, self.pause)
-        self.broker = Broker(self.chain, self.pause)
+        self.broker = Broker(self.chain, self.pause, others=self.store.others)
         self.checkout = Checkout(
             self.store,
             self.broker,

@@ -46,7 +46,7 @@ from svc_core.payments.messages import (
     PaymentRequirements,
     SettlementResponse,
 )
-from svc_core.payments.outcomes import NONCE_USED, PaymentOutcome
+from svc_core.payments.outcomes import NONCE_USED, TRANSACTION_USED, PaymentOutcome, judge_owner
 from svc_core.payments.payment_rows import (
     RECEIPTS_PATH,
     HeldAnswer,
@@ -301,15 +301,17 @@ def move(
     """The writes for an outcome: the payment in its next state, with its wallet.
 
     `holder` is the process that held the lease. If another holds it now, the outcome counts only
-    where it says that the money moved.
+    where it says that the money moved. One whose transaction is that of another payment says
+    nothing of this one.
 
     Raises:
         Superseded: another process holds the payment, or its state does not allow the event.
     """
-    before, event = rows.payment, outcome.event
-    is_paid = event in (Event.CONFIRM, Event.OBSERVE)
+    before, is_paid = rows.payment, outcome.event in (Event.CONFIRM, Event.OBSERVE)
     if before is None or (holder not in (None, before.holder) and not is_paid):
         raise Superseded("Another has the payment.")
+    outcome = judge_owner(outcome, before, rows.owner)
+    event = outcome.event
     after = before.after(event, now, lease)
     after = attrs.evolve(
         after,
@@ -348,3 +350,10 @@ def replay_refusal(payment: Payment, purchase: Purchase) -> Problem:
     """PAYMENT_REPLAYED: the authorization has already bought an answer."""
     note = f" Its receipt: {RECEIPTS_PATH}{payment.receipt_id}" if payment.settled_at else ""
     return payment_refusal(problem.PAYMENT_REPLAYED, NONCE_USED, purchase, note=note)
+
+
+def copy_refusal(payment: Payment, purchase: Purchase) -> Problem:
+    """PAYMENT_REPLAYED: the transaction named for this payment has paid for another request."""
+    reason = TRANSACTION_USED
+    response = SettlementResponse(False, "", payment.network, payment.payer, reason)
+    return payment_refusal(problem.PAYMENT_REPLAYED, reason, purchase, response)

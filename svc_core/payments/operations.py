@@ -7,6 +7,7 @@ cases run in units of the system; no row of theirs shows a signature or an answe
 from functools import partial
 from typing import Annotated, Any, Literal, Protocol
 
+import attrs
 from attrs import frozen
 
 from svc_core import wire
@@ -23,7 +24,7 @@ from svc_core.payments import decisions, receipts, store
 from svc_core.payments.admission import Limits
 from svc_core.payments.messages import Bytes32
 from svc_core.payments.outcomes import PaymentOutcome, transaction_of
-from svc_core.payments.payment_rows import RECEIPT_PREFIX, Payment, PaymentRow
+from svc_core.payments.payment_rows import RECEIPT_PREFIX, Payment, PaymentRow, PaymentRows, Writes
 from svc_core.payments.receipts import Receipt
 from svc_core.payments.states import IN_DOUBT, Event, State
 from svc_core.payments.steps import Checkout
@@ -121,7 +122,8 @@ async def reconcile_payments(ctx: WorkContext, request: ReconcilePayments) -> Pa
 
     Raises:
         Problem: NOT_FOUND; VALIDATION_FAILED for half an order; RESOURCE_CONFLICT where the payment
-            is not in doubt; SERVICE_UNAVAILABLE where this host takes no payments.
+            is not in doubt, or another names the transaction; SERVICE_UNAVAILABLE where this host
+            takes no payments.
     """
     hash_ = transaction_of(request.settled or "")
     if request.id is None and not request.settled and not request.failed:
@@ -146,9 +148,17 @@ async def _resolve(ctx: Context, *, id_: str, outcome: PaymentOutcome) -> Paymen
         detail = f"The payment is {payment.state}, so there is nothing to say of it."
         raise Problem(problem.RESOURCE_CONFLICT, detail)
     limits = Limits()  # of them a rejection needs how many are remembered
-    _, after = await store.update(
-        ctx.tx, payment.keys, lambda rows: decisions.move(rows, outcome, ctx.now, limits)
-    )
+
+    def rule(rows: PaymentRows) -> Writes:
+        if rows.owner is not None:
+            detail = (
+                f"That transaction is named by another payment: svc payments show {rows.owner.id}"
+            )
+            raise Problem(problem.RESOURCE_CONFLICT, detail)
+        return decisions.move(rows, outcome, ctx.now, limits)
+
+    keys = attrs.evolve(payment.keys, transaction=outcome.transaction)
+    _, after = await store.update(ctx.tx, keys, rule)
     return after
 
 

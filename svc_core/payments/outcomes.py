@@ -9,12 +9,15 @@ Rule 2: a refusal is definite when the facilitator cannot have sent anything: it
 Rule 3: that a nonce is used is no proof of payment: it may have been cancelled. What counts is the
         transfer, and only one that was made since the payment was reserved here: an older one
         paid for something else.
+Rule 4: a transaction pays for one payment: of two that name it, the one that did so first. What the
+        facilitator then says of the other is doubt, and its reason says so to the operator.
 """
 
 import re
 from datetime import timedelta
 from typing import Final
 
+import attrs
 from attrs import frozen
 
 from svc_core.payments.messages import SettlementResponse
@@ -26,6 +29,8 @@ PENDING: Final = "settlement_pending"
 UNKNOWN: Final = "settlement_unknown"
 NONCE_USED: Final = "invalid_exact_evm_nonce_already_used"
 CANCELLED: Final = "authorization_canceled"
+TRANSACTION_USED: Final = "transaction_already_used"
+"""Two payments name one transaction; the reason of the second names it as well."""
 EXPIRED: Final = "invalid_exact_evm_payload_authorization_valid_before"
 
 EXPIRY_MARGIN_SECONDS: Final = 60
@@ -81,6 +86,20 @@ def judge_settlement(
     if is_first and not response.transaction and _BEFORE_SENDING.fullmatch(reason):
         return PaymentOutcome(Event.REJECT, reason)
     return PaymentOutcome(Event.LOSE, reason, transaction)
+
+
+def judge_owner(outcome: PaymentOutcome, payment: Payment, owner: Payment | None) -> PaymentOutcome:
+    """The outcome where `owner` is the payment that named the same transaction first, or None."""
+    if owner is not None:
+        return PaymentOutcome(Event.LOSE, f"{TRANSACTION_USED} {outcome.transaction}")
+    if outcome.event is Event.LOSE and is_marked(payment):
+        return attrs.evolve(outcome, reason=payment.reason)
+    return outcome
+
+
+def is_marked(payment: Payment) -> bool:
+    """Whether the transaction that a payment last named is that of another."""
+    return (payment.reason or "").startswith(TRANSACTION_USED)
 
 
 def judge_chain(

@@ -160,12 +160,14 @@ class Wallet:
 class PaymentKeys:
     """The keys of the rows of one decision.
 
-    The payment `id`, the wallet of `payer`, and the client's `identifier`, if it sent one.
+    The payment `id`, the wallet of `payer`, the client's `identifier`, if it sent one, and the
+    `transaction` that the decision is about.
     """
 
     id: str
     payer: str
     identifier: str | None = None
+    transaction: str | None = None
 
 
 @frozen
@@ -173,7 +175,7 @@ class PaymentRows:
     """The stored rows of one decision, on one snapshot.
 
     `namesake` is the payment with the client's identifier that is not released; it may be the
-    payment itself.
+    payment itself. `owner` is another payment, not released, that names the transaction.
     """
 
     payment: Payment | None = None
@@ -181,6 +183,7 @@ class PaymentRows:
     wallet: Wallet | None = None
     answers: Mapping[str, HeldAnswer] = field(factory=dict)
     """By the identifiers of payment and namesake."""
+    owner: Payment | None = None
 
 
 @frozen

@@ -49,6 +49,7 @@ from svc_core.payments.payment_rows import (
     HeldAnswer,
     Lease,
     Payment,
+    PaymentKeys,
     PaymentRows,
     Writes,
 )
@@ -225,12 +226,17 @@ class Checkout:
         if is_paid and purchase.is_awaited():
             outcome_ = attrs.evolve(outcome, event=Event.CONFIRM)
             return await self._send(payment, answer, outcome_, purchase)
+        is_copy = False
         try:
-            await self.resolve(payment, outcome, holder=payment.holder)
+            is_copy = outcomes.is_marked(
+                await self.resolve(payment, outcome, holder=payment.holder)
+            )
         except Superseded:
             outcome = PaymentOutcome(Event.LOSE, outcomes.UNKNOWN, outcome.transaction)
         if is_paid:
             raise ClientGone
+        if is_copy:
+            raise decisions.copy_refusal(payment, purchase)
         raise _settlement_problem(payment, outcome, purchase)
 
     async def _begin(self, payment: Payment, answer: HeldAnswer | None) -> Payment:
@@ -281,7 +287,11 @@ class Checkout:
     async def _send(
         self, payment: Payment, answer: HeldAnswer, outcome: PaymentOutcome, purchase: Purchase
     ) -> PaidReply:
-        """Store that the answer is sent and return it, or the one that another process sent."""
+        """Store that the answer is sent and return it, or the one that another process sent.
+
+        Raises:
+            Problem: PAYMENT_REPLAYED where another payment has the transaction.
+        """
         now, move = self.clock(), self._move_rule(outcome)
 
         def with_receipt(payment: Payment) -> HeldAnswer:
@@ -291,18 +301,22 @@ class Checkout:
 
         def rule(rows: PaymentRows) -> Writes:
             writes = move(rows)
+            if writes.payment.state is not State.SETTLED:
+                return writes
             if writes.payment.identifier is None:
                 return attrs.evolve(writes, forget=True)
             return attrs.evolve(writes, answer=with_receipt(writes.payment))
 
         try:
-            settled_payment = await self.store.update(payment.keys, rule)
+            settled_payment = await self.store.update(_keys(payment, outcome), rule)
         except Superseded:
             rows = await self.store.look(payment.keys)
             answer_ = rows.answers.get(payment.id)
             if payment.identifier is None or answer_ is None:
                 raise decisions.replay_refusal(rows.payment or payment, purchase) from None
             return PaidReply(answer_, payment.receipt_id)
+        if settled_payment.state is not State.SETTLED:
+            raise decisions.copy_refusal(settled_payment, purchase)
         return PaidReply(with_receipt(settled_payment), settled_payment.receipt_id)
 
     # -- what was cut off ----------------------------------------------------------------------
@@ -334,7 +348,7 @@ class Checkout:
             Superseded: the holder no longer holds it, or it is not in doubt.
         """
         rule = self._move_rule(outcome, holder=holder, lease=lease)
-        return await self.store.update(payment.keys, rule)
+        return await self.store.update(_keys(payment, outcome), rule)
 
     async def recover(self, payment: Payment, *, at_once: bool = False) -> Payment | None:
         """Recover one payment that no process holds; None where its state did not change."""
@@ -379,6 +393,10 @@ class Checkout:
 
     def _lease(self, now: datetime, length: timedelta) -> Lease:
         return Lease(self.ids.random(HOLDER_BYTES).hex(), now + length)
+
+
+def _keys(payment: Payment, outcome: PaymentOutcome) -> PaymentKeys:
+    return attrs.evolve(payment.keys, transaction=outcome.transaction)
 
 
 def _in_doubt(rows: PaymentRows, payment: Payment, now: datetime) -> PaymentRows:

@@ -2,7 +2,8 @@
 
 Rule 1: every change is one unit of the system, and those run as if one after another, in this
         process and in others. So an authorization has one row for ever, a client's name of a
-        payment belongs to one that is not released, and a wallet is counted exactly.
+        payment and a transaction belong to one that is not released, and a wallet is counted
+        exactly.
 Rule 2: an answer may be forgotten from the moment at which it was delivered; one that is still
         held back never.
 """
@@ -36,6 +37,8 @@ from svc_core.payments.payment_rows import (
 from svc_core.payments.states import WATCHED, State
 
 _SECOND: Final = 1_000_000
+_CLAIMING: Final = frozenset(State) - {State.RELEASED}
+"""The states in which a payment has the transaction that it names."""
 
 
 def _looked_at(payment: Payment) -> int | None:
@@ -222,9 +225,14 @@ async def _rows(tx: Transaction, place: PaymentKeys) -> PaymentRows:
     namesake = None
     if place.identifier is not None:
         namesake = await _first(tx, "named", identifier_key(place.payer, place.identifier))
+    owner = None
+    if place.transaction is not None:
+        filters = {"transaction": (place.transaction,), "state": tuple(_CLAIMING)}
+        owners = await _scan(tx, where=filters, limit=2)
+        owner = next((row for row in owners if row.id != place.id), None)
     wallet_row = await tx.documents.get(WALLETS, place.payer)
     wallet = None if wallet_row is None else WALLETS.decode(wallet_row.raw)
     ids = tuple(dict.fromkeys(row.id for row in (payment, namesake) if row is not None))
     rows = await tx.documents.get_many(PAID_ANSWERS, ids)
     answers = {id_: bodies.unpack(PAID_ANSWERS.decode(row.raw).packed) for id_, row in rows.items()}
-    return PaymentRows(payment, namesake, wallet, answers)
+    return PaymentRows(payment, namesake, wallet, answers, owner)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import attrs
@@ -10,6 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from svc_core.payments.admission import Limits
+from svc_core.payments.decisions import move
+from svc_core.payments.outcomes import TRANSACTION_USED, PaymentOutcome
 from svc_core.payments.payment_rows import (
     HeldAnswer,
     Lease,
@@ -65,7 +69,7 @@ class Rows:
 
     def __init__(self, runner: asyncio.Runner, store: Any) -> None:
         self.store, self.port = store, StoredPayments(store)
-        self._runner = runner
+        self._runner, self.run = runner, runner.run
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -127,6 +131,30 @@ def test_a_payment_is_found_by_its_receipt_and_its_transaction(rows: Rows) -> No
     rows.keep(row)
     assert rows.receipt(row.receipt_id) == rows.receipt(row.transaction) == row
     assert rows.receipt("rct_" + "f" * 24) is rows.receipt("0x" + "8" * 64) is None
+
+
+def test_a_transaction_is_of_the_first_that_names_it_whatever_came_before(rows: Rows) -> None:
+    hash_ = "0x" + "7" * 64
+    released = payment(1, state=State.RELEASED, transaction=hash_)
+    first, second = (payment(number, state=State.UNKNOWN) for number in (2, 3))
+    for row in (released, first, second):
+        rows.keep(row)
+    outcome, keys = PaymentOutcome(Event.OBSERVE, None, hash_), {"transaction": hash_}
+
+    async def claim(row: Payment) -> Payment:
+        rule = partial(move, outcome=outcome, now=START, limits=Limits())
+        return await rows.port.update(attrs.evolve(row.keys, **keys), rule)
+
+    async def both() -> list[Payment]:
+        return list(await asyncio.gather(claim(first), claim(second)))
+
+    after = sorted(rows.run(both()), key=lambda row: row.state)
+    assert [(row.state, row.transaction) for row in after] == [("owed", hash_), ("unknown", None)]
+    assert after[1].reason == f"{TRANSACTION_USED} {hash_}"
+    assert rows.receipt(hash_) == after[0]
+    for row in (first, second, payment(4)):
+        owner = rows.look(attrs.evolve(row.keys, **keys)).owner
+        assert owner == (None if row.id == after[0].id else after[0])
 
 
 def test_an_answer_that_is_held_back_is_never_forgotten(rows: Rows) -> None:

@@ -47,6 +47,7 @@ class SignedPayment:
 
 class Interleavings(RuleBasedStateMachine):
     sees = True
+    faults = FAULTS
 
     def __init__(self) -> None:
         super().__init__()
@@ -113,9 +114,9 @@ class Interleavings(RuleBasedStateMachine):
     def own_id(self) -> None:
         self.world.chain.mine_block()
 
-    @rule(fault=st.sampled_from(FAULTS))
-    def change_facilitator(self, fault: str) -> None:
-        self.world.broker.fault = fault
+    @rule(data=st.data())
+    def change_facilitator(self, data: st.DataObject) -> None:
+        self.world.broker.fault = data.draw(st.sampled_from(self.faults))
 
     @rule(wallet_number=st.integers(0, 1), payments=st.integers(0, 3))
     def fund(self, wallet_number: int, payments: int) -> None:
@@ -155,6 +156,13 @@ class Interleavings(RuleBasedStateMachine):
     def nobody_is_charged_twice(self) -> None:
         charges = self.world.chain.charges
         assert len(charges) == len(set(charges))
+
+    @invariant()
+    def a_transaction_pays_for_one_request(self) -> None:
+        payments = self.world.store.payments.values()
+        paid = [row.transaction for row in payments if row.state in (State.OWED, State.SETTLED)]
+        assert len(paid) == len(set(paid))
+        assert None not in paid
 
     @invariant()
     def a_name_is_charged_once(self) -> None:
@@ -252,14 +260,22 @@ class WithoutAView(Interleavings):
     sees = False
 
 
+class Copies(Interleavings):
+    """A facilitator that says of one payment what is so of another."""
+
+    faults = ("none", "none", "lost", "copied", "copied and pending")
+
+
 class Storm(Interleavings):
     """The same, for long."""
 
 
 FEW = examples(40, stateful_step_count=40)
 Interleavings.TestCase.settings = WithoutAView.TestCase.settings = FEW
+Copies.TestCase.settings = FEW
 Storm.TestCase.settings = settings(max_examples=3_000, stateful_step_count=60, deadline=None)
 
 TestInterleavings = Interleavings.TestCase
 TestInterleavingsWithoutAView = WithoutAView.TestCase
+TestCopies = Copies.TestCase
 TestStorm = pytest.mark.soak(Storm.TestCase)

@@ -100,6 +100,14 @@ def test_of_a_payment_in_doubt_the_operator_says_what_became_of_it(state: State)
     refusal_of(problem.RESOURCE_CONFLICT, desk, failed_row.id, HASH)
 
 
+def test_the_transaction_of_one_payment_settles_no_other_one() -> None:
+    desk = Desk()
+    desk.keep(payment(1, state=State.SETTLED, transaction=HASH))
+    second = desk.keep(payment(2, state=State.UNKNOWN))
+    refusal_of(problem.RESOURCE_CONFLICT, desk, second.id, HASH)
+    assert desk.ask(operations.show_payment, ShowPayment(second.id))["state"] == "unknown"
+
+
 def test_half_an_order_is_refused() -> None:
     desk = Desk()
     payment_ = desk.keep(payment(1, state=State.UNKNOWN))

@@ -783,7 +783,7 @@ def test_bad_news_from_one_that_was_given_up_counts_for_nothing() -> None:
 
 
 def test_every_fault_is_tried() -> None:
-    assert set(FAULTS) == {"none", "refused", *DOUBTFUL}
+    assert set(FAULTS) == {"none", "refused", *DOUBTFUL, *COPIES}
     assert timedelta(seconds=180) == PaymentPolicy().lease
 
 
@@ -797,3 +797,71 @@ def test_two_reconcilers_do_not_meet() -> None:
             if not task.is_done:
                 task.step()
     assert sorted(len(task.result) for task in tasks) == [0, 1]
+
+
+# -- one transaction for two payments ----------------------------------------------------------
+
+COPIES = ("copied", "copied and pending")
+
+
+@pytest.mark.parametrize("sees", [False, True])
+@pytest.mark.parametrize("first", ["none", "pending"])
+@pytest.mark.parametrize("fault", COPIES)
+def test_a_transaction_that_is_named_by_another_payment_buys_nothing(
+    fault: str, first: str, sees: bool
+) -> None:
+    world = World(sees=sees)
+    former = paid_payment(world, 1, identifier=NAME)
+    world.broker.fault = first
+    if first == "none":
+        serve(world, former)
+    else:
+        refusal_of(world, former, problem.SETTLEMENT_PENDING)
+    value = paid_payment(world, 2, 1)
+    world.broker.fault = fault
+    for _ in range(2):
+        fields = refusal_of(world, value, problem.PAYMENT_REPLAYED)
+        assert fields["PAYMENT-RESPONSE"]["errorReason"] == "transaction_already_used"
+        assert fields["PAYMENT-RESPONSE"]["transaction"] == ""
+        assert fields["PAYMENT-REQUIRED"]["error"] == "transaction_already_used"
+    first_, second = sorted(world.store.payments.values(), key=lambda row: row.nonce)
+    assert (second.state, second.transaction) == (State.UNKNOWN, None)
+    assert second.reason == f"transaction_already_used {first_.transaction}"
+
+    world.broker.fault = "unheard"  # the mark stays
+    refusal_of(world, value, problem.PAYMENT_REPLAYED)
+    assert world.store.payments[second.id].reason == second.reason
+    world.broker.fault = "none"  # it is paid for after all, in its own transaction
+    serve(world, value)
+    assert world.store.payments[second.id].reason is None
+    world.chain.mine_block()
+    if (
+        sees or first == "none"
+    ):  # else a facilitator says that its nonce is used, which proves nothing
+        serve(world, former)
+    assert charges(world) == 2
+
+
+def test_a_client_that_has_left_is_owed_nothing_for_the_transaction_of_another() -> None:
+    world = World()
+    serve(world, paid_payment(world, 1))
+    world.broker.fault = "copied"
+    awaited = iter([True, False])
+    order = attrs.evolve(
+        purchase(paid_payment(world, 2, 1)), is_awaited=lambda: next(awaited, False)
+    )
+    with pytest.raises(ClientGone):
+        drive.run(world.checkout.serve(order, world.work()))
+    states = [row.state for row in world.store.payments.values()]
+    assert states == [State.SETTLED, State.UNKNOWN]
+
+
+def test_the_transaction_of_a_payment_that_was_given_up_is_free() -> None:
+    world = World(sees=False)
+    in_doubt(world, "pending")
+    payment_ = world.only()
+    drive.run(world.checkout.resolve(payment_, PaymentOutcome(Event.REJECT, "never arrived")))
+    value = paid_payment(world, 2, 1)
+    world.broker.others = lambda _: payment_.transaction
+    world.broker.fault = "copied"
+    serve(world, value)
