@@ -42,7 +42,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.ledger": 6103,
     "svc_core.operation": 2428,
     "svc_core.outbox": 238,
-    "svc_core.payments": 1341,
+    "svc_core.payments": 1380,
     "svc_core.projects": 105,
     "svc_core.reports": 3008,
     "svc_core.search": 809,
