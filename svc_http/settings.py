@@ -312,6 +312,11 @@ class Settings:
     graceful_seconds: int = _setting(5, "5", integer(0, 600))
     """How long requests and workers may take to end after SIGTERM, in seconds."""
 
+    history_file: str | None = _setting(None, "/var/lib/svc/history")
+    """The file in which a server remembers what it knows of a PostgreSQL database, so that it
+    notices an older state that was put back while no server ran. Default: none; a SQLite file has
+    one beside it, `<db>.history`."""
+
     # -- the log
     request_log: Literal["all", "errors", "off"] = _setting("all", "errors")
     """Which requests leave a JSON line in the log; `errors` are those of status 500 and above."""

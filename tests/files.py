@@ -13,6 +13,7 @@ import pytest
 from svc_core.operation.ports import Collection
 from svc_http.stores import SqliteStorage
 from svc_http.stores.sqlite import _migrations as migrations
+from svc_http.stores.sqlite._history import renew_file
 from svc_http.stores.sqlite.file_connection import connect_writer
 
 
@@ -49,6 +50,6 @@ def _write(path: Path, content: bytes, epoch: bytes) -> None:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(content)
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            migrations.renew_epoch(connection, epoch)
+            renew_file(path, connection, epoch)
     except OSError:  # as where the disk is full: what it is to be, the service says itself
         path.unlink(missing_ok=True)

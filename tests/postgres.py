@@ -127,11 +127,43 @@ class PostgresServer:
         }
         self.start()
 
-    def start(self) -> None:
-        """Start it and wait until it answers."""
-        options = " ".join(f"-c {name}='{value}'" for name, value in self._settings.items())
+    def start(self, **settings: str) -> None:
+        """Start it and wait until it answers; `settings` are for this time."""
+        every = {**self._settings, **settings}
+        options = " ".join(f"-c {name}='{value}'" for name, value in every.items())
         log = self.folder / "log"
         self._control("start", "-w", "-t", "60", "-l", str(log), "-o", options)
+
+    def stop(self) -> None:
+        """End it in order, when nobody's transaction runs any more."""
+        self._control("stop", "-m", "fast")
+
+    def back_up(self, copy: Path, *, is_standby: bool = False) -> None:
+        """Copy its data while it runs; the copy of a standby follows this server."""
+        command = [self._programs / "pg_basebackup", "-h", self.folder, "-U", USER, "-D", copy]
+        self._run(*command, "-c", "fast", "--no-sync", *(["-R"] if is_standby else []))
+
+    def promote(self) -> None:
+        """End its life as a standby."""
+        self._control("promote", "-w")
+
+    def put_back(self, copy: Path) -> None:
+        """Put a copy of its data in place of what it has; it must not run."""
+        data = self.folder / "data"
+        shutil.rmtree(data)
+        shutil.copytree(copy, data, symlinks=True)
+        self._own(data)
+
+    def save(self, copy: Path) -> None:
+        """Copy its data; it must not run."""
+        shutil.copytree(self.folder / "data", copy, symlinks=True)
+
+    def _own(self, folder: Path) -> None:
+        """Give a folder to the account that the server runs as."""
+        folder.chmod(0o700)
+        if self._account:
+            for path in (folder, *folder.rglob("*")):
+                shutil.chown(path, self._account["user"])
 
     def kill(self) -> None:
         """End it as a power cut does, as far as processes go."""

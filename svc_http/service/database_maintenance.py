@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from svc_core import catalog
+from svc_core.access.audit import SYSTEM_ACTS, AuditedAct
 from svc_core.base.seals import Keyring, SealError
 from svc_core.contract import cursor
 from svc_core.ledger.signing_key import SIGNING_KEYS, seed_of
@@ -24,6 +25,7 @@ from svc_http.stores import copies, snapshots, sqlite
 from svc_http.stores.contents import CopySource, CopyTarget
 from svc_http.stores.copies import CopyReport
 from svc_http.stores.errors import CopyRefused
+from svc_http.stores.factory import open as open_store
 from svc_http.stores.factory import postgres_backend
 from svc_http.stores.media.folder import MediaFiles
 from svc_http.stores.media.pieces import rows_of
@@ -64,6 +66,26 @@ async def migrate_database(db: str) -> tuple[AppliedStep, ...]:
             db, catalog.COLLECTIONS, epoch=epoch
         )
     return steps
+
+
+async def renew_epoch(settings: Settings) -> None:
+    """Begin a new epoch of the change feed by hand, and leave a row in the audit of the operator.
+
+    Raises:
+        StoreBusy: a server uses the file.
+        StoreUnusable: PostgreSQL cannot be asked.
+    """
+    db = settings.dsn or str(settings.file)
+    if is_address(db):
+        with postgres_backend(without_secret(db)) as backend:
+            await backend.renew_postgres_epoch(db, _epoch())
+    else:
+        files.check_database_file(Path(db), catalog.COLLECTIONS)
+        sqlite.renew_sqlite_epoch(db, _epoch())
+    id_ = system.SystemIds().new("act")
+    act = AuditedAct(id=id_, at=system.now(), operation="renewEpoch", who="operator")
+    async with open_store(db) as store:
+        await store.write(SYSTEM, lambda tx: tx.documents.put(SYSTEM_ACTS, id_, act, expect=0))
 
 
 async def copy_database(

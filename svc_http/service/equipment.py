@@ -160,7 +160,8 @@ async def open_store(settings: Settings, shared: Coordination | None = None) -> 
         StoreBusy, StoreNewer, StoreUnusable, DriverMissing: as `storage.open`.
     """
     is_shared = shared is not None and settings.counting_place != "memory"
-    return await stores.open(settings.db, signals=shared.signals if shared and is_shared else None)
+    signals = shared.signals if shared and is_shared else None
+    return await stores.open(settings.db, signals=signals, history=settings.history_file)
 
 
 def open_shared(settings: Settings) -> Coordination:

@@ -29,6 +29,7 @@ from svc_http import system
 from svc_http.settings import EXAMPLE_DSN, MEMORY, POSTGRES
 from svc_http.settings_text import without_secret
 from svc_http.stores.errors import StoreUnusable
+from svc_http.stores.history_file import HistoryFile
 from svc_http.stores.memory import MemoryStorage
 from svc_http.stores.sqlite import SqliteStorage
 from svc_http.stores.sqlite.work_queue import sqlite_fault_text
@@ -67,13 +68,14 @@ def open(
     collections: Iterable[Collection[Any]] | None = None,
     *,
     signals: Signals | None = None,
+    history: str | None = None,
 ) -> StoreOpening:
     """Open the store at `place`, creating or migrating it if necessary: `async with` or await it.
 
     `place` has the form of the setting `db`: a path, a `postgresql://` address, or `:memory:`.
     `collections` defaults to those of the catalogue, which is imported only in that case.
     `signals` carries the notices of commits between the processes that share a PostgreSQL database;
-    it defaults to the database itself.
+    it defaults to the database itself. `history` is the file that remembers a PostgreSQL database.
 
     Raises:
         StoreBusy: another process has the file.
@@ -82,7 +84,7 @@ def open(
         DriverMissing: PostgreSQL needs a package that is not installed.
     """
     rows = _catalogue_collections() if collections is None else tuple(collections)
-    return StoreOpening(lambda: _open_store(str(place), rows, signals))
+    return StoreOpening(lambda: _open_store(str(place), rows, signals, HistoryFile(history)))
 
 
 def _catalogue_collections() -> tuple[Collection[Any], ...]:
@@ -92,13 +94,16 @@ def _catalogue_collections() -> tuple[Collection[Any], ...]:
 
 
 async def _open_store(
-    place: str, collections: tuple[Collection[Any], ...], signals: Signals | None
+    place: str,
+    collections: tuple[Collection[Any], ...],
+    signals: Signals | None,
+    history: HistoryFile,
 ) -> ClosableStore:
     epoch = system.SystemIds().random(cursor.EPOCH_BYTES)
     if place.startswith(POSTGRES):
         with postgres_backend(without_secret(place)) as backend:
             store: ClosableStore = await backend.PostgresStorage.open(
-                place, collections, epoch=epoch, signals=signals
+                place, collections, epoch=epoch, signals=signals, history=history
             )
         return store
     if place == MEMORY:

@@ -15,9 +15,11 @@ from svc_core.testing.sample import NOTES, NOTICES, SAMPLES, SECRETS, Note
 from svc_core.testing.sealed_lines import plain_growth
 from svc_http.extras import install_line
 from svc_http.stores import errors
+from svc_http.stores.history_file import HistoryFile
 from svc_http.stores.postgres import PostgresStorage
 from svc_http.stores.postgres import _notices as notices
 from svc_http.stores.postgres import _storage as storing
+from svc_http.stores.postgres._history import DatabaseHistory
 from tests.postgres import PostgresServer, open_store, until
 
 EVERY = frozenset({NOTES.name, NOTICES.name, SECRETS.name})
@@ -148,7 +150,7 @@ class StuckSignals:
 def test_who_ends_while_a_commit_is_being_told_tells_of_it(dsn: str) -> None:
     async def main() -> None:
         signals = StuckSignals()
-        ending = notices.Notices(dsn, signals, lambda _: None)
+        ending = notices.Notices(dsn, signals, lambda _: None, DatabaseHistory(HistoryFile()))
         await ending.start()
         ending.tell(EVERY)
         await signals.begun.wait()

@@ -1,4 +1,4 @@
-"""`svc db`: shows, migrates, copies, backs up and restores the database."""
+"""`svc db`: shows, migrates, copies, backs up and restores the database; checks and renews it."""
 
 import asyncio
 from base64 import b64encode
@@ -138,6 +138,28 @@ def _restore(
         aside = asyncio.run(care.restore_database(source, db, news, media=media))
     members = {"db": without_secret(db), "restored": str(source)}
     _print(common, {**members, "setAside": aside and str(aside)})
+
+
+@app.command
+def _renew_epoch(
+    *,
+    confirm: Annotated[str, Parameter(help="The word `renew`, to say that it is meant.")],
+    common: Common = COMMON,
+) -> int:
+    """Have every consumer of the change feed start over, after an older state was put back.
+
+    The service does so by itself where it notices: another timeline, cluster or file, or a change
+    that is missing. It cannot notice where everything that remembers was put back with the
+    database, as by a snapshot of the whole machine. Consumers get WATERMARK_GONE and read all rows
+    again. A SQLite file must not be in use; PostgreSQL may be.
+    """
+    from svc_http.service import database_maintenance as care  # noqa: PLC0415 - help is shown without it
+
+    if confirm != "renew":
+        raise UsageError("--confirm takes the word renew: every consumer will start over")
+    asyncio.run(care.renew_epoch(common.settings()))
+    _print(common, {"db": common.settings().shown_db, "epoch": "renewed"})
+    return 0
 
 
 def _print(common: Common, members: dict[str, Any]) -> None:

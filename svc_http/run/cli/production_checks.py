@@ -145,7 +145,7 @@ def _secrets(grave: bool | None) -> Iterator[Check]:
 
 
 def _files(db: Path, grave: bool | None) -> Iterator[Check]:
-    names = ("", "-wal", "-shm", ".secret", ".lock")
+    names = ("", "-wal", "-shm", ".secret", ".lock", ".history")
     paths = [path for name in names if (path := Path(f"{db}{name}")).exists()]
     if not paths:
         return

@@ -20,6 +20,7 @@ from svc_core.access.plans import PlanTable
 from svc_core.access.quotas import MemoryCounters
 from svc_core.agent.agent_ports import Backend, Tools
 from svc_core.agent.rule_backend import RuleBackend
+from svc_core.base.clock_jumps import ClockJumps
 from svc_core.base.seals import SealError
 from svc_core.catalog.tools import CatalogueTools
 from svc_core.knowledge.retrieval import TimeLimit
@@ -65,6 +66,9 @@ from svc_http.stores.media.media_port import Media
 
 RESTART_SECONDS = 5.0
 """How long a failed worker waits before it starts again, so that it does not fail in a loop."""
+
+WATCH_SECONDS = 1.0
+"""How often the clock is looked at, and whether a new epoch of the change feed was begun."""
 
 Worker = Callable[["Runtime"], Awaitable[object]]
 """A background loop, cancelled soon after `runtime.drain` is set. Cancelled once, it begins no new
@@ -153,6 +157,7 @@ class Runtime:
     streams: Mapping[str, StreamRooms] = field(factory=rooms, init=False)
     metrics: Metrics = field(factory=Metrics, init=False)
     drain: asyncio.Event = field(factory=asyncio.Event, init=False)
+    clock: ClockJumps = field(factory=ClockJumps, init=False)
     is_started: bool = field(default=False, init=False)
     is_doubted: bool = field(default=False, init=False)
     """Whether the store has failed and has not been seen to accept a write since (`/readyz`)."""
@@ -360,8 +365,20 @@ class Runtime:
             self.shared.circuit.on_change = self._log_counters
             with suppress(SharedUnavailable):  # the log tells at once where it cannot be reached
                 await self.shared.lockouts.failures("")
-            self._tasks = [asyncio.create_task(self._supervise(work)) for work in self.workers]
+            works = (*self.workers, Runtime._watch)
+            self._tasks = [asyncio.create_task(self._supervise(work)) for work in works]
             self.is_started = True
+
+    async def _watch(self) -> None:
+        """Log that the clock was set, and that the change feed has begun a new epoch."""
+        renewals: list[str] = getattr(self.storage, "renewals", [])
+        while True:
+            jump = self.clock.look(self.now().timestamp(), self.monotonic())
+            if jump:
+                self.journal.note("error", "clock jumped", seconds=round(jump, 3))
+            while renewals:
+                self.journal.note("error", "change feed renewed", reason=renewals.pop())
+            await asyncio.sleep(WATCH_SECONDS)
 
     def halt(self) -> None:
         """Stop the workers from beginning new work; `stop` waits for the rest. Safe to repeat."""

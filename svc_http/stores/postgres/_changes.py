@@ -52,6 +52,7 @@ class PostgresChanges(RelationalFeed):
     """The feed of one tenant, with an entry as one text."""
 
     statements = named_statements(__package__, "changes.sql")
+    _session: Session
 
     def __init__(self, session: Session, tenant: str) -> None:
         super().__init__(session, tenant)
@@ -62,6 +63,7 @@ class PostgresChanges(RelationalFeed):
     def _add(
         self, scope: str, resource_type: str, members: tuple[Any, ...], details: str | None
     ) -> None:
+        self._session.scope = scope
         self._counts[scope] += 1
         entry = ascii_text(members)
         self._pending.append((scope, self._counts[scope], resource_type, entry, details))

@@ -12,6 +12,7 @@ from typing import Any
 
 from svc_core.operation.ports import StorageUnavailable
 from svc_http.stores.postgres._connection import STATEMENT_SECONDS, connect
+from svc_http.stores.postgres._history import DatabaseHistory
 from svc_http.stores.postgres._queues import FairQueue, Job
 from svc_http.stores.postgres._session import Session
 
@@ -22,21 +23,30 @@ STALL_SECONDS = STATEMENT_SECONDS + 2.0
 class Link:
     """A connection that is opened on demand, and the transaction that runs on it."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, history: DatabaseHistory) -> None:
         self._dsn = dsn
+        self._history = history
+        self._is_judged = False
         self._connection: Any = None
         self._session: Session | None = None
         self._task: asyncio.Task[Any] | None = None
         self._is_stalled = False
 
     async def connection(self) -> Any:
-        """The open connection, or a new one.
+        """The open connection, or a new one, on which the history of the database was judged.
 
         Raises:
             StorageUnavailable: the server cannot be reached or refuses the connection.
         """
         if self._connection is None or self._connection.is_closed():
-            self._connection = await connect(self._dsn)
+            self._connection, self._is_judged = await connect(self._dsn), False
+        if not self._is_judged:
+            try:
+                async with asyncio.timeout(STALL_SECONDS):
+                    self._is_judged = await self._history.settle(self._connection)
+            except BaseException:
+                self.drop()
+                raise
         return self._connection
 
     async def run(self, session: Session, work: Callable[[], Awaitable[None]]) -> None:

@@ -13,6 +13,7 @@ from svc_http.stores.postgres._connection import (
     connect,
     translate_postgres_error,
 )
+from svc_http.stores.postgres._history import renew_database
 
 
 @asynccontextmanager
@@ -74,10 +75,10 @@ async def postgres_status(dsn: str, collections: Iterable[Collection[Any]]) -> M
 
 
 async def renew_postgres_epoch(dsn: str, epoch: bytes) -> None:
-    """Set a new epoch of the change feed after a restore, which invalidates all watermarks.
+    """Begin this epoch of the change feed, which invalidates all watermarks.
 
     Raises:
         StorageUnavailable: the server refuses the connection, or has no such database.
     """
     async with maintenance_connection(dsn) as connection:
-        await migrations.write_epoch(connection, epoch)
+        await renew_database(connection, epoch)

@@ -109,8 +109,8 @@ async def shaped_tables(connection: Any, collections: Collections) -> dict[str, 
 
 
 async def write_epoch(connection: Any, epoch: bytes) -> None:
-    """Set a new epoch of the change feed after a restore, which invalidates all watermarks."""
-    await connection.execute(_SQL["renew_epoch"], epoch)
+    """Set the epoch of the change feed of a copy that is being filled."""
+    await connection.execute(_SQL["set_epoch"], epoch)
 
 
 async def _shape(connection: Any, table: PostgresTable, *, also_drops: bool) -> None:

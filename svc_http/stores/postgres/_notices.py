@@ -17,6 +17,7 @@ from typing import Any
 
 from svc_core.operation.ports import ANY_COLLECTION, SharedUnavailable, Signals, StorageUnavailable
 from svc_http.stores.postgres._connection import connect, translate_postgres_error
+from svc_http.stores.postgres._history import DatabaseHistory
 
 PAUSE_SECONDS = 0.005
 RETRY_SECONDS = 0.5
@@ -35,8 +36,11 @@ NoticeListener = Callable[[frozenset[str] | None], None]
 class Notices:
     """Sends and receives notices, and polls the server for commits whose notice was lost."""
 
-    def __init__(self, dsn: str, signals: Signals, listener: NoticeListener) -> None:
+    def __init__(
+        self, dsn: str, signals: Signals, listener: NoticeListener, history: DatabaseHistory
+    ) -> None:
         self._dsn = dsn
+        self._history = history
         self._signals = signals
         self._listener = listener
         self._origin = _ORIGIN + secrets.token_hex(8)
@@ -102,6 +106,7 @@ class Notices:
                 while True:
                     async with asyncio.timeout(ANSWER_SECONDS):
                         await self._poll(connection)
+                        await self._history.note(connection)
                     await asyncio.sleep(LOOK_SECONDS)
             except Exception as error:
                 if translate_postgres_error(error) is error:

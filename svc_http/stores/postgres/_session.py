@@ -43,6 +43,8 @@ class Session:
         self.buffers: list[WriteBuffer] = []
         self.names: set[str] = set()
         """The collections whose rows were written."""
+        self.scope = ""
+        """The scope of the feed that was written to last."""
         self.writes = 0
         """The number of writes so far."""
         self.has_erased = False

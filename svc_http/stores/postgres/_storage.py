@@ -14,6 +14,7 @@ from svc_core.operation.ports import (
     Transaction,
 )
 from svc_http.stores.counters.postgres_coordination import on_postgres
+from svc_http.stores.history_file import HistoryFile
 from svc_http.stores.postgres import (
     _backfill as filling,
 )
@@ -24,6 +25,7 @@ from svc_http.stores.postgres import (
     _migrations as migrations,
 )
 from svc_http.stores.postgres._connection import IDLE_SECONDS, STATEMENT_SECONDS
+from svc_http.stores.postgres._history import DatabaseHistory
 from svc_http.stores.postgres._links import STALL_SECONDS, Link
 from svc_http.stores.postgres._maintenance import maintenance_connection
 from svc_http.stores.postgres._notices import Notices
@@ -74,21 +76,34 @@ class PostgresStorage(RelationalStorage):
     """
 
     def __init__(
-        self, dsn: str, tables: Tables, limits: PostgresLimits, signals: Signals | None = None
+        self,
+        dsn: str,
+        tables: Tables,
+        limits: PostgresLimits,
+        history: DatabaseHistory,
+        *,
+        signals: Signals | None = None,
     ) -> None:
         super().__init__()
         self._dsn = dsn
         self._tables = tables
         self._limits = limits
+        self._history = history
+        self.renewals = history.renewals
         self._vacuums: list[float] = []
         coordination = on_postgres(dsn)
         self._close_coordination = coordination.close  # it connects on first use
-        self.notices = Notices(dsn, signals or coordination.signals, self._on_notice)
+        self.notices = Notices(dsn, signals or coordination.signals, self._on_notice, history)
         self._writes = FairQueue(limits.units_waiting, takers=limits.writers, one_at_a_time=True)
         self._reads = FairQueue(limits.units_waiting, takers=limits.readers, one_at_a_time=False)
+<<<<<<< HEAD
         self._links = [Link(dsn) for _ in range(limits.writers + limits.readers)]
         write = SessionWriter(tables, self._on_commit).write
         read = SnapshotReader(tables, self._reads.note).read
+=======
+        self._links = [Link(dsn, history) for _ in range(limits.writers + limits.readers)]
+        write, read = SessionWriter(tables, self._on_commit).write, SnapshotReader(tables).read
+>>>>>>> 11c4f2e9 (A database that was put back begins a new epoch, and consumers are told)
         serving = [
             link.serve(self._writes, limits.units_per_commit, write)
             if number < limits.writers
@@ -109,21 +124,25 @@ class PostgresStorage(RelationalStorage):
         epoch: bytes,
         limits: PostgresLimits = PostgresLimits(),  # noqa: B008 - a frozen value
         signals: Signals | None = None,
+        history: HistoryFile | None = None,
     ) -> "PostgresStorage":
         """Open the store in the database at `dsn` and migrate it if necessary.
 
         `epoch` is eight random bytes: the epoch of the change feed of a new database. `signals`
         carries the notices of commits between processes; it defaults to the database itself.
+        `history` is what this server knows of the database, by default nothing yet.
 
         Raises:
             StorageUnavailable: the server refuses the connection, or has no such database.
         """
         declarations = tuple(collections)
+        known = DatabaseHistory(history or HistoryFile())
         async with maintenance_connection(dsn) as connection:
             await migrations.apply_postgres(connection, declarations, epoch, also_drops=False)
             await copy_mark.check(connection)
             tables = await migrations.shaped_tables(connection, declarations)
-        store = cls(dsn, tables, limits, signals)
+            await known.settle(connection)
+        store = cls(dsn, tables, limits, known, signals=signals)
         try:
             await store.notices.start()
         except BaseException:
@@ -163,6 +182,7 @@ class PostgresStorage(RelationalStorage):
 
     def _on_commit(self, session: Session) -> None:
         self._note_commit(frozenset(session.names))
+        self._history.note_commit(session.scope)
         self.notices.tell(frozenset(session.names))
         if session.has_erased:
             self._vacuums += [monotonic(), monotonic() + SNAPSHOT_SECONDS]

@@ -11,7 +11,7 @@ INSERT INTO meta VALUES ('epoch', $1) ON CONFLICT (name) DO NOTHING
 SELECT convert_from(value, 'UTF8') FROM meta WHERE name = 'format'
 -- keep_format
 INSERT INTO meta VALUES ('format', $1) ON CONFLICT (name) DO UPDATE SET value = $1
--- renew_epoch
+-- set_epoch
 UPDATE meta SET value = $1 WHERE name = 'epoch'
 -- new
 INSERT INTO shapes (collection, shape, number, added) VALUES ($1, $2, 1, $2)

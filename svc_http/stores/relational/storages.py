@@ -23,6 +23,8 @@ class RelationalStorage(ABC):
     def __init__(self) -> None:
         self._version = 0
         self._watchers: tuple[CommitListener, ...] = ()
+        self.renewals: list[str] = []
+        """Why new epochs of the change feed were begun here; whoever logs them takes them out."""
 
     @property
     def version(self) -> int:

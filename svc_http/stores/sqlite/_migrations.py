@@ -8,7 +8,7 @@ Rule 3: the fixed tables are spelled out in `schema.sql`. Those of collections a
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from svc_core.operation.ports import Collection
@@ -108,9 +108,16 @@ def apply(
     return steps
 
 
-def renew_epoch(connection: sqlite3.Connection, epoch: bytes) -> None:
-    """Set a new epoch of the change feed after a restore, which invalidates all watermarks."""
-    connection.execute("UPDATE meta SET value = ? WHERE name = 'epoch'", (epoch,))
+def file_facts(connection: sqlite3.Connection) -> dict[str, bytes]:
+    """What the file says of itself (`feed_history`)."""
+    return dict(connection.execute("SELECT name, value FROM meta"))
+
+
+def write_facts(connection: sqlite3.Connection, facts: Mapping[str, bytes]) -> None:
+    """Write these facts, all at once."""
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", facts.items())
 
 
 def _apply_declared(connection: sqlite3.Connection, collections: Iterable[Collection[Any]]) -> None:

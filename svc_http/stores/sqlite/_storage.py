@@ -13,10 +13,12 @@ from svc_core.operation.ports import (
     Collection,
     Transaction,
 )
+from svc_http.stores.history_file import HistoryFile
 from svc_http.stores.migration_steps import AppliedStep, MigrationStatus
 from svc_http.stores.relational.storages import RelationalStorage
 from svc_http.stores.relational.tenant_lines import UNITS_WAITING_MAX, TenantLines
 from svc_http.stores.sqlite import _migrations as migrations
+from svc_http.stores.sqlite._history import FileHistory, renew_file
 from svc_http.stores.sqlite._session import SqliteSession
 from svc_http.stores.sqlite._table import Tables, build_table
 from svc_http.stores.sqlite._texts import Texts
@@ -55,6 +57,8 @@ class SqliteStorage(RelationalStorage):
         path: Path,
         lock: FileLock,
         connection: sqlite3.Connection,
+        history: FileHistory,
+        *,
         tables: Tables,
         limits: SqliteLimits,
     ) -> None:
@@ -69,10 +73,16 @@ class SqliteStorage(RelationalStorage):
             for places in (1, limits.readers)
         )
         self._writer = WriterThread(
-            connection, self._batch, self._writes, self._note_commit, limits.units_per_commit
+            connection,
+            self._batch,
+            self._writes,
+            history,
+            self._note_commit,
+            limits.units_per_commit,
         )
         self._readers = tuple(
-            ReaderThread(connect_reader(path), self._reads) for _ in range(limits.readers)
+            ReaderThread(connect_reader(path), self._reads, history.check)
+            for _ in range(limits.readers)
         )
 
     @classmethod
@@ -86,7 +96,8 @@ class SqliteStorage(RelationalStorage):
     ) -> "SqliteStorage":
         """Lock the file, create or migrate it if necessary, and start the threads.
 
-        `epoch` is eight random bytes: the epoch of the change feed of a new file.
+        `epoch` is eight random bytes: the epoch of the change feed of a new file, and of one that
+        is not the file that was known (`<path>.history`).
 
         Raises:
             StoreBusy: another process holds the lock of the file.
@@ -96,9 +107,13 @@ class SqliteStorage(RelationalStorage):
             lock = opening.enter_context(FileLock(path))
             connection = opening.enter_context(closing(connect_writer(path)))
             migrations.apply(connection, declarations, epoch)
+            history = FileHistory(path, connection, HistoryFile(f"{path}.history"))
+            renewals = history.settle(epoch)
             opening.pop_all()
         tables = {collection.name: build_table(collection) for collection in declarations}
-        return cls(path, lock, connection, tables, limits)
+        store = cls(path, lock, connection, history, tables=tables, limits=limits)
+        store.renewals += renewals
+        return store
 
     async def read(self, tenant: str, unit: Callable[[Transaction], Awaitable[R]]) -> R:
         """Run `unit` on one consistent snapshot; it may not write.
@@ -178,10 +193,10 @@ def sqlite_status(path: Path | str, collections: Iterable[Collection[Any]]) -> M
 
 
 def renew_sqlite_epoch(path: Path | str, epoch: bytes) -> None:
-    """Set a new epoch of the change feed after a restore, which invalidates all watermarks.
+    """Begin this epoch of the change feed, which invalidates all watermarks.
 
     Raises:
         StoreBusy: a process uses the file.
     """
     with FileLock(Path(path)), closing(connect_writer(Path(path))) as connection:
-        migrations.renew_epoch(connection, epoch)
+        renew_file(Path(path), connection, epoch)

@@ -47,7 +47,8 @@ from collections.abc import Callable
 
 from attrs import field, frozen
 
-from svc_core.operation.ports import CommitListener
+from svc_core.operation.ports import CommitListener, StorageUnavailable
+from svc_http.stores.sqlite._history import FileHistory
 from svc_http.stores.sqlite._traces import RETRY_SECONDS
 from svc_http.stores.sqlite._write_batch import WriteBatch
 from svc_http.stores.sqlite.work_queue import (
@@ -71,6 +72,7 @@ class WriterThread:
     connection: sqlite3.Connection
     writes: WriteBatch
     queue: WorkQueue
+    history: FileHistory
     on_commit: CommitListener
     units_per_commit: int = UNITS_PER_COMMIT
     thread: threading.Thread = field(init=False)
@@ -102,10 +104,11 @@ class WriterThread:
             except _TornBatch:
                 _rollback(self.connection)
                 outcomes = self._transact(batch, self._run_in_savepoint)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, StorageUnavailable) as error:
             _rollback(self.connection)
             return [JobOutcome(job, error=translate_error(error)) for job in batch]
         if self.connection.total_changes != changes:
+            self.history.note()
             self.on_commit(frozenset(self.writes.names))
         return outcomes
 
@@ -117,7 +120,9 @@ class WriterThread:
         Raises:
             _TornBatch: a unit has left writes that only a rollback of the batch can undo.
             sqlite3.Error: the whole transaction is lost, and every unit of it.
+            StorageUnavailable: the file was replaced.
         """
+        self.history.check()
         self.writes.texts.clear()
         self.writes.names.clear()
         self.connection.execute("BEGIN IMMEDIATE")
@@ -180,6 +185,7 @@ class ReaderThread:
 
     connection: sqlite3.Connection
     queue: WorkQueue
+    check: Callable[[], None]
     thread: threading.Thread = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -194,10 +200,11 @@ class ReaderThread:
 
     def _answer(self, batch: list[SqliteJob]) -> list[JobOutcome]:
         try:
+            self.check()
             self.connection.execute("BEGIN")
             outcomes = [self._run(job) for job in batch]
             self.connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, StorageUnavailable) as error:
             _rollback(self.connection)
             return [JobOutcome(job, error=translate_error(error)) for job in batch]
         return outcomes

@@ -285,3 +285,16 @@ def test_a_file_in_use_is_not_replaced(svc: Svc, cwd: Path) -> None:
     lock.release()
     assert (ran.code, "in use" in ran.err) == (1, True)
     assert not (cwd / "svc.db.new").exists()
+
+
+def test_consumers_start_over_by_hand_and_the_audit_says_so(svc: Svc) -> None:
+    svc("keys", "create", "--name", "a")
+    before = svc("changes", "head", "--workspace", "default").out
+    refused = svc("db", "renew-epoch", "--confirm", "yes")
+    assert (refused.code, "start over" in refused.err) == (2, True)
+    assert svc("changes", "head", "--workspace", "default").out == before
+    assert svc("db", "renew-epoch", "--confirm", "renew", "--json").json["epoch"] == "renewed"
+    assert svc("changes", "head", "--workspace", "default").out != before
+    (act, *_) = svc("audit", "list", "--json").json
+    assert (act["operation"], act["who"]) == ("renewEpoch", "operator")
+    assert svc("db", "renew-epoch", "--confirm", "renew", "--db", "none.db").code == 1
