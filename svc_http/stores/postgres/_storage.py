@@ -96,14 +96,9 @@ class PostgresStorage(RelationalStorage):
         self.notices = Notices(dsn, signals or coordination.signals, self._on_notice, history)
         self._writes = FairQueue(limits.units_waiting, takers=limits.writers, one_at_a_time=True)
         self._reads = FairQueue(limits.units_waiting, takers=limits.readers, one_at_a_time=False)
-<<<<<<< HEAD
-        self._links = [Link(dsn) for _ in range(limits.writers + limits.readers)]
+        self._links = [Link(dsn, history) for _ in range(limits.writers + limits.readers)]
         write = SessionWriter(tables, self._on_commit).write
         read = SnapshotReader(tables, self._reads.note).read
-=======
-        self._links = [Link(dsn, history) for _ in range(limits.writers + limits.readers)]
-        write, read = SessionWriter(tables, self._on_commit).write, SnapshotReader(tables).read
->>>>>>> 11c4f2e9 (A database that was put back begins a new epoch, and consumers are told)
         serving = [
             link.serve(self._writes, limits.units_per_commit, write)
             if number < limits.writers
