@@ -1,14 +1,17 @@
 """Workspaces, users, memberships and keys as stored rows, readable by the system alone."""
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from attrs import frozen
 
 from svc_core.access.creation import NAME_MAX, Role
 from svc_core.access.keys import ApiKey
+from svc_core.access.plans import PlanTable
+from svc_core.operation.context import Context
 from svc_core.operation.members import micros
-from svc_core.operation.ports import Collection, Transaction, attribute_keys
+from svc_core.operation.ports import SYSTEM, Collection, Transaction, attribute_keys
 from svc_core.wire.constraints import MaxLen, MinLen
 
 EMAIL_MAX = 254  # RFC 5321 4.5.3.1.3: a path has 256 characters, brackets included
@@ -113,3 +116,18 @@ async def plan_name(tx: Transaction, tenant: str) -> str | None:
             plan: str = collection.decode(document.raw).plan
             return plan
     return None
+
+
+LARGER_PLAN: Final = "Have the operator choose a plan with more: svc plans set WORKSPACE PLAN."
+"""What to do where a bound of the plan is reached."""
+
+
+def plan_bound(member: str) -> Callable[[Context], Awaitable[int]]:
+    """A reader of a member of the plan that the caller's workspace is on, for units that read."""
+
+    async def bound(ctx: Context) -> int:
+        name = await plan_name(ctx.tx.beside(SYSTEM), ctx.actor.tenant)
+        limit: int = getattr(ctx.borrow(PlanTable).plan(name or ""), member)
+        return limit
+
+    return bound

@@ -27,7 +27,8 @@ class Plan:
     `keys_max` bounds the active keys of one workspace; the rates are requests per fixed UTC
     minute and per UTC day, for each key and again for the account as a whole. `chat_credits` are
     turns of the agent per UTC month and account, `subscriptions` how many public profiles of
-    others a workspace follows at once.
+    others a workspace follows at once. `profiles`, `projects` and `automations` are how many of
+    these a workspace has at most, those of all its people together.
     """
 
     name: Annotated[str, Pattern("[a-z][a-z0-9-]{0,39}", "a name in small letters, such as team")]
@@ -37,6 +38,9 @@ class Plan:
     per_day: Amount
     chat_credits: Amount = 0
     subscriptions: Amount = 0
+    profiles: Amount = 100
+    projects: Amount = 200
+    automations: Amount = 50
 
     def admits(self, *, grandfathered: bool) -> bool:
         """Whether a key may call under this plan now."""
@@ -87,7 +91,7 @@ class PlanTable:
 _FREE = Plan("free", new_keys=False, keys_max=0, per_minute=0, per_day=0)
 _LITE = Plan("lite", new_keys=False, keys_max=2, per_minute=10, per_day=500, subscriptions=10)
 _PRO = Plan("pro", True, 5, 30, 5_000, chat_credits=500, subscriptions=100)
-_ELITE = Plan("elite", True, 25, 120, 50_000, chat_credits=5_000, subscriptions=1_000)
+_ELITE = Plan("elite", True, 25, 120, 50_000, 5_000, 1_000, 1_000, 2_000, 500)
 
 DEFAULT_PLANS = PlanTable.of([_FREE, _LITE, _PRO, _ELITE])
 """The numbers of the interface reference."""

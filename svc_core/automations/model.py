@@ -28,8 +28,6 @@ from svc_core.projects.model import Archivable
 from svc_core.reports.profiles.model import Name, ScheduleDay, TimeOfDay, TimeZone
 from svc_core.wire.constraints import Doc, Ge, MaxLen, MinLen
 
-AUTOMATIONS_MAX: Final = 1_000
-"""Of one person: how often they run is bounded by the agent's limits, not here."""
 TEXT_MAX: Final = 16_000
 SOURCES_MAX: Final = 20
 """Characters and sources of an answer: as many as the agent gives."""

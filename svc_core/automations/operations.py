@@ -11,11 +11,11 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
+from svc_core.access.model import LARGER_PLAN, plan_bound
 from svc_core.automations import rules
 from svc_core.automations import run_queue as running
 from svc_core.automations.model import (
     AUTOMATIONS,
-    AUTOMATIONS_MAX,
     RUNS,
     Automation,
     AutomationInput,
@@ -160,7 +160,8 @@ AUTOMATION_ROWS = Crud(
         AutomationInput,
         schedule=nullable(_TIMETABLE_PATCH, "Its members; null: by hand."),
     ),
-    rows_max=AUTOMATIONS_MAX,
+    bound=plan_bound("automations"),
+    cure=LARGER_PLAN,
     example={
         "name": "Morning look at the ports",
         "instructions": "Which port strikes were announced since yesterday?",

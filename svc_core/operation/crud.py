@@ -19,7 +19,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Created, Empty, Page, Single
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import BODY, PATH, Operation, Target, declare
+from svc_core.operation.declaration import BODY, PATH, Operation, Target, Unit, declare
 from svc_core.operation.merge_patch import patch_of, sent_members
 from svc_core.operation.ports import Collection, StoredRow
 from svc_core.wire import camel
@@ -97,8 +97,9 @@ class Crud(Generic[T]):
 
     `body` is the class of a whole row as it is sent, `new_body` that of a new one and `patch` that
     of a change in part, where these have other members. A new row has the `initial` members too.
-    A workspace, or a person where rows have owners, has `rows_max` of them at most; `cure` says
-    what to do then. `example` is a body for the documents.
+    A workspace has `rows_max` of them at most, or as many as `bound` reads, before a new one is
+    written, of what the workspace may have; `cure` says what to do then. `example` is a body for
+    the documents.
 
     What differs: `complete` judges a change and returns the row to write, the same object where
     nothing is to be written; `follow` writes what depends on the row; `view` gives the `answer`
@@ -116,6 +117,7 @@ class Crud(Generic[T]):
     foreign: Collection[Any] | None = None
     initial: Mapping[str, Any] = field(factory=dict)
     rows_max: int | None = None
+    bound: Callable[[Context], Awaitable[int]] | None = None
     cure: str = ""
     example: Mapping[str, Any] = field(factory=dict)
     complete: Callable[[Context, RowEdit[T]], Awaitable[T]] = _complete
@@ -154,7 +156,7 @@ class Crud(Generic[T]):
         """Write the row that a body describes.
 
         Raises:
-            Problem: RESOURCE_CONFLICT where there are `rows_max` already.
+            Problem: RESOURCE_CONFLICT where there are as many already as there may be.
         """
         members = sent_members(body, self.body)
         row = new_row(ctx, self.collection, **self.initial, **self._stored(members))
@@ -206,15 +208,12 @@ class Crud(Generic[T]):
         return {name: member for name, member in members.items() if name in names}
 
     async def _check_count(self, ctx: Context) -> None:
-        if self.rows_max is None:
+        limit = self.rows_max if self.bound is None else ctx.ahead
+        if limit is None or await ctx.tx.documents.count(self.collection, limit=limit + 1) < limit:
             return
-        owner = self.collection.owner
-        filters = {owner: (ctx.actor.user_id or "",)} if owner else None
-        count = await ctx.tx.documents.count(self.collection, where=filters, limit=self.rows_max)
-        if count == self.rows_max:
-            holder = "person" if owner else "workspace"
-            detail = f"A {holder} has at most {self.rows_max} {self.collection.name}."
-            raise Problem(problem.RESOURCE_CONFLICT, detail, resolution=self.cure)
+        holder = "A workspace" if self.bound is None else "The plan of this workspace"
+        detail = f"{holder} has at most {limit} {self.collection.name}."
+        raise Problem(problem.RESOURCE_CONFLICT, detail, resolution=self.cure)
 
     # -- operations ----------------------------------------------------------------------------
 
@@ -280,8 +279,9 @@ class Crud(Generic[T]):
             run = purpose
         if body in {"new_body", "body"}:
             defaults["examples"] = {"body": self.example}
-        if verb == "create" and self.rows_max is not None:
+        if verb == "create" and (self.rows_max is not None or self.bound is not None):
             members["fails"] = (*members.get("fails", ()), problem.RESOURCE_CONFLICT)
+            defaults["unit"] = Unit("write", lambda _: self.bound)
         address = f"{method} {path}" if verb in _VERBS else f"{method} {path}/{verb}"
         return self.operation(f"{group} {verb}", address, run=run, **{**defaults, **members})
 

@@ -1,6 +1,6 @@
 """Projects: private collections of reports, subjects and notes of one person (Spec: Projects)."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from attrs import frozen
 
@@ -16,9 +16,6 @@ from svc_core.operation.members import (
 from svc_core.operation.ports import Collection, attribute_keys
 from svc_core.reports.profiles.model import Name
 from svc_core.wire.constraints import Doc, Example, MaxLen
-
-PROJECTS_MAX: Final = 1_000
-"""Of one person: more than anybody looks through."""
 
 Description = Annotated[
     str | None, MaxLen(2_000), NOT_BLANK, Doc("What it is about; null where nobody said.")

@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 from attrs import frozen
 
+from svc_core.access.model import LARGER_PLAN, plan_bound
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract import problem
 from svc_core.operation.context import Context
 from svc_core.operation.crud import Crud, RowEdit
 from svc_core.operation.declaration import QUERY, Operation
 from svc_core.operation.members import PageRequest
-from svc_core.projects.model import PROJECTS, PROJECTS_MAX, Archivable, Project, ProjectInput
+from svc_core.projects.model import PROJECTS, Archivable, Project, ProjectInput
 from svc_core.reports.model import REPORTS
 from svc_core.wire import InputFault
 
@@ -52,7 +53,8 @@ PROJECT_ROWS = Crud(
     PROJECTS,
     idempotency="optional",
     body=ProjectInput,
-    rows_max=PROJECTS_MAX,
+    bound=plan_bound("projects"),
+    cure=LARGER_PLAN,
     example={
         "name": "Port strikes",
         "description": "What the strikes do to container traffic.",

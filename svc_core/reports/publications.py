@@ -18,8 +18,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.access.model import plan_name
-from svc_core.access.plans import PlanTable
+from svc_core.access.model import plan_bound
 from svc_core.base.unset import Maybe, Unset
 from svc_core.base.views import reshape
 from svc_core.contract import problem
@@ -198,8 +197,7 @@ async def follow_offer(ctx: Context, profile_id: str) -> tuple[str, int] | None:
     row = await ctx.find(PUBLICATIONS, profile_id)
     for place, ids in _places(ctx, [row] if row else []):
         if await public_among(place, ids):
-            plan = await plan_name(ctx.tx.beside(SYSTEM), ctx.actor.tenant) or ""
-            return place.tx.tenant, ctx.borrow(PlanTable).plan(plan).subscriptions
+            return place.tx.tenant, await plan_bound("subscriptions")(ctx)
     return None
 
 

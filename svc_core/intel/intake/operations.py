@@ -250,14 +250,16 @@ async def write_sources(ctx: WorkContext, wishes: Sequence[SourceWish]) -> list[
     """Store sources, in several short units of work.
 
     Raises:
-        Problem: VALIDATION_FAILED, before any of them is written.
+        Problem: VALIDATION_FAILED, or RESOURCE_CONFLICT where there would be more than
+            `SOURCES_MAX`; before any of them is written.
     """
     by_id = {source.id: source for source in await all_sources(ctx)}
     ids = [source_id(wish.location) for wish in wishes]
     for id_, wish in zip(ids, wishes, strict=True):
         registry.check_wish(wish, by_id.get(id_))
     if len(by_id.keys() | set(ids)) > SOURCES_MAX:
-        raise Problem(problem.VALIDATION_FAILED, f"/locations: at most {SOURCES_MAX} sources")
+        detail = f"An installation has at most {SOURCES_MAX:,} sources."
+        raise Problem(problem.RESOURCE_CONFLICT, detail, resolution="Remove some sources first.")
     sources: list[Source] = []
     for batch in _batches(wishes, BATCH_SOURCES):
         sources += await ctx.work.write(SYSTEM, partial(_add, batch))

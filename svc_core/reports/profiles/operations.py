@@ -7,6 +7,7 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
+from svc_core.access.model import LARGER_PLAN, plan_bound
 from svc_core.base import canonical
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract.result import Created, Empty, Page, Single
@@ -205,6 +206,8 @@ PROFILE_ROWS = Crud(
     body=ProfileInput,
     patch=patch_of(ProfileInput, status=Status),
     initial={"status": "active"},
+    bound=plan_bound("profiles"),
+    cure=LARGER_PLAN,
     example={
         "name": "Port strikes",
         "topic": "Strikes and closures at European container ports",

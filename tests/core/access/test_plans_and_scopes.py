@@ -12,13 +12,13 @@ REFERENCE = [
     ("free", False, 0, 0, 0, 0, 0),
     ("lite", False, 2, 10, 500, 0, 10),
     ("pro", True, 5, 30, 5_000, 500, 100),
-    ("elite", True, 25, 120, 50_000, 5_000, 1_000),
+    ("elite", True, 25, 120, 50_000, 5_000, 1_000, 1_000, 2_000, 500),
 ]
 GUIDE = [
     ("free", False, 0, 0, 0, 0, 0),
     ("lite", False, 2, 10, 500, 0, 10),
     ("pro", True, 10, 30, 5_000, 500, 100),
-    ("elite", True, 100, 300, 50_000, 5_000, 1_000),
+    ("elite", True, 100, 300, 50_000, 5_000, 1_000, 1_000, 2_000, 500),
 ]
 
 
@@ -77,6 +77,9 @@ def test_each_number_of_a_plan_changes_alone_and_all_the_others_stay():
         ("perDay", "per_day"),
         ("chatCredits", "chat_credits"),
         ("subscriptions", "subscriptions"),
+        ("profiles", "profiles"),
+        ("projects", "projects"),
+        ("automations", "automations"),
     ):
         table = DEFAULT_PLANS.with_changes({"pro": {member: 33}} if member != "perDay" else
                                        {"pro": {member: 9_000}})  # fmt: skip
@@ -123,7 +126,8 @@ UNFIT = [
     ({"pro": {"newKeys": 1}}, "pro.newKeys: must be a boolean"),
     ({"pro": {"newKeys": "yes"}}, "pro.newKeys: must be a boolean"),
     *(({"pro": {name: -1}}, f"pro.{name}: must be at least 0") for name in (
-        "keysMax", "perMinute", "perDay", "chatCredits", "subscriptions",
+        "keysMax", "perMinute", "perDay", "chatCredits", "subscriptions", "profiles", "projects",
+        "automations",
     )),
     ({"pro": {"perDay": 10**9 + 1}}, "pro.perDay: must be at most 1000000000"),
     ({"pro": {"perDay": 10**40}}, "pro.perDay: must be at most 1000000000"),

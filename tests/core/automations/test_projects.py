@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from svc_core.base import drive
-from svc_core.projects.model import PROJECTS, PROJECTS_MAX, Project
+from svc_core.projects.model import PROJECTS
 
 
 def test_a_project_has_the_members_that_are_sent_and_the_defaults_of_the_others(desk: Any) -> None:
@@ -167,25 +167,6 @@ def test_a_cursor_of_one_member_is_none_of_another(desk: Any) -> None:
     desk.house.user = desk.ben
     cursor = page["meta"]["page"]["nextCursor"]
     assert desk.code("listProjects", query=f"limit=1&cursor={cursor}") == "INVALID_CURSOR"
-
-
-def test_a_person_has_so_many_and_another_may_have_as_many(desk: Any) -> None:
-    first = desk.project()
-
-    async def fill(ctx: Any) -> None:
-        for number in range(PROJECTS_MAX - 1):
-            id_ = f"prj_{number:024x}"
-            project = Project(
-                id=id_, owner_id=desk.ann, name="P", description=None, report_ids=(),
-                subject_ids=(), notes=None, created_at=ctx.now, updated_at=ctx.now,
-            )  # fmt: skip
-            await ctx.tx.documents.put(PROJECTS, id_, project)
-
-    desk.house.run(fill, "wsp_a")
-    assert desk.code("createProject", body={"name": "One more"}) == "RESOURCE_CONFLICT"
-    assert desk.ask("getProject", first["id"]) == first
-    desk.house.user = desk.ben
-    assert desk.project()["ownerId"] == desk.ben
 
 
 # -- the feed ----------------------------------------------------------------------------------

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from svc_core.automations import rules
 from svc_core.automations import run_queue as running
 from svc_core.automations.model import (
-    AUTOMATIONS,
-    AUTOMATIONS_MAX,
     RUNS,
     WORK,
     Automation,
@@ -334,17 +332,6 @@ def test_lists_are_newest_first_and_filtered(desk: Any) -> None:
     assert [row["id"] for row in desk.ask("listAutomations")] == ids[::-1]
     archived_row = desk.ask("listAutomations", query="status=archived")
     assert [row["id"] for row in archived_row] == [ids[1]]
-
-
-def test_a_person_has_so_many(desk: Any) -> None:
-    async def fill(ctx: Any) -> None:
-        for number in range(AUTOMATIONS_MAX):
-            automation_ = attrs.evolve(_automation(), id=f"aut_{number:024x}", owner_id=desk.ann)
-            await ctx.tx.documents.put(AUTOMATIONS, automation_.id, automation_)
-
-    desk.house.run(fill, "wsp_a")
-    body = {"name": "One more", "instructions": "What?"}
-    assert desk.code("createAutomation", body=body) == "RESOURCE_CONFLICT"
 
 
 # -- the worker's part -------------------------------------------------------------------------

@@ -119,8 +119,9 @@ def test_more_sources_than_are_read_are_never_added(monkeypatch: pytest.MonkeyPa
         if fits:
             reader.run(operations.add_sources, AddSources((location,), pull=False))
             continue
-        with pytest.raises(Problem, match="VALIDATION_FAILED"):
+        with pytest.raises(Problem, match="RESOURCE_CONFLICT") as refusal:
             reader.run(operations.add_sources, AddSources((location,), pull=False))
+        assert "at most 3 sources" in refusal.value.detail
         assert reader.units == before
 
 
