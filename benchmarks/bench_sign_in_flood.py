@@ -21,16 +21,17 @@ import json
 import os
 import resource
 import signal
-import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import attrs
 import bench_floods as floods
-import uvloop
-from bench_floods import Client, Flood, Stream
+import flood_kinds
+import flood_target
+from bench_floods import Client
+from flood_kinds import Flood, Kind, Stream, head, until_closed
 from outcome import close_run, is_quick
 
 from svc_core import catalog
@@ -43,15 +44,12 @@ from svc_http.dashboard.page_markup import compile_pages
 from svc_http.run.server import hypercorn
 from svc_http.service.runtime import application
 from svc_http.service.runtime.runtime_state import Runtime
-from svc_http.service.secret import with_secret
-from svc_http.settings import Settings
 from svc_http.stores import SqliteStorage
 
 TIMES_MAX = 2.0
 """How much longer than its control a request may take (p99)."""
 HELD_MS_MAX = 50.0
 TICK_SECONDS = 0.002
-NICENESS = 5
 SECONDS, QUICK_SECONDS = 12.0, 4.0
 HANDLE, PASSWORD = "rosa", "copper lantern drifts sideways"
 
@@ -87,15 +85,12 @@ class LoopWatch:
 
 def serve(db: Path) -> None:
     """Serve until a signal; print the port and the keys once connections are answered."""
-    resource.setrlimit(resource.RLIMIT_NOFILE, (floods.FILES_MAX, floods.FILES_MAX))
-    # Addresses of this machine play strangers, so none of them is a proxy that is believed.
-    config = with_secret(
-        Settings(db=str(db), port=0, rate_limits=False, trusted_proxies=("192.0.2.0/24",))
-    )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (flood_target.FILES_MAX, flood_target.FILES_MAX))
+    config = flood_target.settings(str(db))
     store = SqliteStorage.open(db, catalog.COLLECTIONS, epoch=bytes(8))
     runtime = Runtime(config, store, closing=[store.close], workers=[LoopWatch().work])
     service = application.build(runtime)
-    keys = asyncio.run(service.runtime.service.system(floods.make_keys))
+    keys = asyncio.run(service.runtime.service.system(flood_target.make_keys))
     asyncio.run(service.runtime.service.system(make_person))
     compile_pages()
     gc.freeze()  # as `svc serve` does
@@ -118,7 +113,7 @@ async def make_person(ctx: Context) -> None:
 def sign_in_head(length: int) -> bytes:
     kind = "Content-Type: application/x-www-form-urlencoded"
     fields = ("Sec-Fetch-Site: same-origin", kind, f"Content-Length: {length}")
-    return floods.head("POST /dashboard/sign-in", *fields)
+    return head("POST /dashboard/sign-in", *fields)
 
 
 async def guess(flood: Flood, stream: Stream) -> None:
@@ -127,21 +122,21 @@ async def guess(flood: Flood, stream: Stream) -> None:
     handle = HANDLE if number % 2 else f"person-{number}"
     form = f"handle={handle}&password=wrong+lantern+{number}".encode()
     stream[1].write(sign_in_head(len(form)) + form)
-    while await stream[0].read(65_536):
-        pass
+    await until_closed(stream[0])
 
 
 async def slow_form(_flood: Flood, stream: Stream) -> None:
     """Send a form a byte a second."""
     stream[1].write(sign_in_head(4_000) + b"handle=rosa&password=")
-    await floods.until_cut(*stream)
+    await flood_kinds.until_cut(*stream)
 
 
-KINDS = {"passwords": guess, "slow forms": slow_form}
 A_SECOND = 100
 """Attempts a second: four times as many as two threads that hash can judge."""
-floods.KINDS |= KINDS
-floods.A_SECOND = A_SECOND
+KINDS = {
+    "passwords": Kind(guess, a_second=A_SECOND),
+    "slow forms": Kind(slow_form, a_second=A_SECOND),
+}
 
 
 # -- putting them together ---------------------------------------------------------------------
@@ -158,58 +153,43 @@ class Outcome:
 
 def measured(kind: str, seconds: float, *, is_spread: bool) -> Outcome:
     """What the client got while a flood of one kind came; of none where the kind is empty."""
-    with TemporaryDirectory() as name, (Path(name) / "log").open("wb") as log:
-        script = [sys.executable, __file__]
-        server = subprocess.Popen(
-            [*script, "serve", str(Path(name) / "svc.db")],
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
-        flooding = None
-        try:
-            assert server.stdout is not None
-            greeting = json.loads(server.stdout.readline())
-            asyncio.run(floods.measure(greeting["port"], greeting["keys"][0], 0.5))  # warms up
-            server.send_signal(signal.SIGUSR1)
-            if kind:
-                lasts = str(floods.BEFORE_SECONDS + seconds + floods.ANSWER_SECONDS)
-                words = ["flood", kind, json.dumps(greeting), lasts, "spread" if is_spread else ""]
-                flooding = subprocess.Popen([*script, *words], stderr=subprocess.DEVNULL)
-                time.sleep(floods.BEFORE_SECONDS)
-            client = asyncio.run(floods.measure(greeting["port"], greeting["keys"][0], seconds))
-            place = "an address each" if is_spread else "one address"
-            server.send_signal(signal.SIGUSR1)
-            server.terminate()
-            held_ms = float(server.stdout.read().split("\n\n")[-2].split()[-1])
-            return outcome_of(client, held_ms, f"{kind}, {place}" if kind else "no flood")
-        finally:
-            for process in (flooding, server):
-                if process is not None:
-                    process.kill()
-                    process.wait()
+    script = Path(__file__).name
+    with ExitStack() as stack:
+        server = stack.enter_context(floods.serving(script, "serve"))
+        os.kill(server.pid, signal.SIGUSR1)
+        if kind:
+            lasts = str(floods.BEFORE_SECONDS + seconds + floods.ANSWER_SECONDS)
+            flood = floods.flooding(server, script, kind, lasts, is_spread=is_spread)
+            stack.enter_context(flood)
+            time.sleep(floods.BEFORE_SECONDS)
+        client = asyncio.run(floods.measure(server.client(), seconds))
+        place = "an address each" if is_spread else "one address"
+        os.kill(server.pid, signal.SIGUSR1)
+        os.kill(server.pid, signal.SIGTERM)
+        held_ms = float(server.output.read().split("\n\n")[-2].split()[-1])
+        return outcome_of(client, held_ms, f"{kind}, {place}" if kind else "no flood")
 
 
 def outcome_of(client: Client, held_ms: float, name: str) -> Outcome:
     """Print what the client got, and how long the loop was held."""
-    share = floods.print_client(name, client)
-    times = sorted(client.seconds)
-    outcome = Outcome(share, times[len(times) * 99 // 100] * 1_000, held_ms)
-    print(f"{'':36} the event loop was held {outcome.held_ms:.0f} ms at most", flush=True)
+    outcome = Outcome(client.share, client.p99 * 1_000, held_ms)
+    print(
+        f"{name:36} {len(client.seconds):5} asked {client.share:7.1%} well  p99"
+        f" {outcome.p99_ms:7.1f} ms  the event loop was held {held_ms:.0f} ms at most "
+        f" {client.why}",
+        flush=True,
+    )
     return outcome
 
 
 def main() -> int:
     """Measure, print, judge; or be the server, or a flood."""
     match sys.argv[1:]:
-        case ["serve", db]:
+        case [db, "serve"]:
             serve(Path(db))
             return 0
-        case ["flood", kind, greeting, seconds, spread]:
-            os.nice(NICENESS)
-            target = json.loads(greeting)
-            source = Flood(target["port"], target["keys"][1:], is_spread=bool(spread))
-            uvloop.run(floods.flood(kind, source, float(seconds)))
+        case [kind, *_] as words if kind in KINDS:
+            flood_kinds.run(KINDS, words)
             return 0
         case _:
             seconds = QUICK_SECONDS if is_quick() else SECONDS

@@ -309,6 +309,9 @@ class Settings:
     """How many connections are open at once in each process, half of them such as a key was used
     over. For one more the oldest is closed of the address that has the most. Fewer where the system
     allows the process fewer files."""
+    keyless_requests_max: int = _setting(200, "1000", integer(1, 1_000_000))
+    """How many requests are answered over a connection over which no key has been let in; the last
+    answer closes it (`Connection: close`)."""
     graceful_seconds: int = _setting(5, "5", integer(0, 600))
     """How long requests and workers may take to end after SIGTERM, in seconds."""
 

@@ -4,7 +4,6 @@ Rule: the address of a file holds the digest of them all, so that other contents
       addresses. They stand in one folder below it, so that they find each other by relative URLs.
 """
 
-import asyncio
 from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
@@ -16,7 +15,7 @@ from svc_core.contract.problem import Problem
 from svc_http.exchange.http_exchange import Exchange
 from svc_http.exchange.resource import Resource
 from svc_http.pages.markup import STATIC
-from svc_http.pages.static_pages import MEDIA_TYPES, StaticPage, send_page
+from svc_http.pages.static_pages import MEDIA_TYPES, PageOnce, StaticPage, send_page
 
 PREFIX: Final = "/static/dashboard"
 _OWN: Final = STATIC / "dashboard"
@@ -51,13 +50,14 @@ async def _send(exchange: Exchange, values: Mapping[str, str]) -> None:
     # A page of another version of this service, which runs beside this one, names its own digest:
     # it gets what there is, and asks again the next time.
     is_current = values["digest"] == digest
-    await send_page(exchange, await asyncio.to_thread(_page, path, is_current=is_current))
+    await send_page(exchange, await _once(path, _A_YEAR if is_current else b"no-cache").page())
 
 
 @cache
-def _page(path: Path, *, is_current: bool) -> StaticPage:
-    lifetime = _A_YEAR if is_current else b"no-cache"
-    return StaticPage(MEDIA_TYPES[path.suffix], path.read_bytes(), lifetime=lifetime)
+def _once(path: Path, lifetime: bytes) -> PageOnce:
+    return PageOnce(
+        lambda: StaticPage(MEDIA_TYPES[path.suffix], path.read_bytes(), lifetime=lifetime)
+    )
 
 
 @cache

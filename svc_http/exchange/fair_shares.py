@@ -7,10 +7,10 @@ Rule 2: a request that waits has a place. A new one always gets a place (`enter`
         all are taken, the oldest place of the holder with the most is evicted for it.
 Rule 3: what lasts long and cannot be evicted (a stream, a payment) is refused (`fits`) where it
         would be one too many, in all or of one holder.
-Rule 4: work that can wait stands in line (`turn`). No owner takes more places than it leaves free:
-        a single owner gets half of them, two owners a third each. A newcomer finds a place at once,
-        however slow the others are. The owner with the fewest places goes first; of several, the
-        one that has waited longest.
+Rule 4: work that can wait, as every request can, stands in line (`turn`). No owner takes more
+        places than it leaves free: a single owner gets half of them, two owners a third each. A
+        newcomer finds a place at once, however slow the others are. The owner with the fewest
+        places goes first; of several, the one that has waited longest.
 """
 
 import asyncio
@@ -88,6 +88,11 @@ class Bound:
 
 
 BOUNDS: Final[dict[str, Bound]] = {
+    # Requests that are worked on at once, in turn by workspace, and beside them those of strangers,
+    # in turn by address. As many of them as are at work take a step before anybody's next one: 48
+    # steps are some 20 ms.
+    "requests": Bound(32),
+    "requests of strangers": Bound(16),
     # Refused requests whose body is read and dropped. Beyond that a client may lose the text of a
     # refusal, and nobody loses a working slot.
     "lingering": Bound(64),
@@ -191,21 +196,30 @@ class Shares(Generic[P]):
                 self.leave(limit)
 
     @asynccontextmanager
-    async def turn(self: "Shares[asyncio.Future[None]]", owner: str) -> AsyncIterator[None]:
+    async def turn(self: "Turns", owner: str) -> AsyncIterator[None]:
         """Wait in line for a place of the owner, and have it while the block runs."""
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._lines.setdefault(owner, deque()).append(turn)
-        self._grant()
+        turn = self.line_up(owner)
         try:
             await turn
             yield
         finally:
-            self.leave(turn)
-            self._grant()
+            self.end(turn)
 
-    def _grant(self: "Shares[asyncio.Future[None]]") -> None:
+    def line_up(self: "Turns", owner: str) -> asyncio.Future[None]:
+        """A turn of the owner, which is done once it has its place; `end` has to follow."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._lines.setdefault(owner, deque()).append(turn)
+        self._grant()
+        return turn
+
+    def end(self: "Turns", turn: asyncio.Future[None]) -> None:
+        """Give the place of a turn back, to whoever is next."""
+        self.leave(turn)
+        self._grant()
+
+    def _grant(self: "Turns") -> None:
         """Grant the places that may be granted now."""
-        while self._lines:
+        while self._lines and len(self) < self.bound.places:
             owner = min(self._lines, key=self.count)
             if self.count(owner) >= self.bound.places - len(self):
                 return
@@ -218,6 +232,10 @@ class Shares(Generic[P]):
                 self.enter(turn, owner)
 
 
+Turns = Shares[asyncio.Future[None]]
+"""Shares whose places are taken in turn."""
+
+
 class Load:
     """The working slots of one process, and the places for requests that wait.
 
@@ -225,10 +243,26 @@ class Load:
     memory.
     """
 
-    def __init__(self, in_flight_max: int, block: Callable[[Any], str]) -> None:
-        """`block` gives the address block (a prefix of the client's address) of an exchange."""
+    def __init__(
+        self,
+        in_flight_max: int,
+        block: Callable[[Any], str],
+        tenant: Callable[[Any], str | None] = lambda _: None,
+    ) -> None:
+        """`block` gives the address block (a prefix of the client's address) of an exchange, and
+        `tenant` the workspace of its key; None where no such key is known."""
         self.block = block
+        self._tenant = tenant
+        self._of_tenants: Turns = Shares(BOUNDS["requests"])
+        self._of_strangers: Turns = Shares(BOUNDS["requests of strangers"])
         self.in_flight = 0
         self.in_flight_max = in_flight_max
         self.bodies: Shares[asyncio.Timeout] = Shares(Bound(in_flight_max))
         self.lingering: Shares[asyncio.Timeout] = Shares(BOUNDS["lingering"])
+
+    def turns(self, exchange: object) -> tuple[Turns, str]:
+        """The turns that a request waits for, and the owner that it counts for."""
+        tenant = self._tenant(exchange)
+        if tenant is None:
+            return self._of_strangers, self.block(exchange)
+        return self._of_tenants, tenant

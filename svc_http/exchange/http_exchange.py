@@ -9,6 +9,7 @@ Rule 3: where an answer is sent before the request body was read, the rest of th
 Rule 4: no working slot is held while the service waits for the client (`load`).
 """
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -19,7 +20,7 @@ from svc_core.access.limits import HEADER_NAMES
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem, ProblemType
 from svc_http import system
-from svc_http.exchange.fair_shares import Load
+from svc_http.exchange.fair_shares import Load, Turns
 
 Header = tuple[bytes, bytes]
 
@@ -35,7 +36,13 @@ PART_BYTES = 128 * 1024
 a client that does not read holds no more memory than this."""
 
 VOUCH = "svc.vouch"
-"""The key, in the ASGI state of a connection, of a callback for every admitted API key."""
+"""The key, in the ASGI state of a connection, of a callback for its first admitted API key."""
+
+VIEWS = "svc.views"
+"""The key, in the ASGI state, by which a server says that it takes views of bytes for bodies."""
+
+TURN_SECONDS = 5.0
+"""How long a request waits for its turn to be worked on."""
 
 CLIENT_CLOSED = 499
 """The status in the log of a request whose client left before the answer."""
@@ -110,6 +117,7 @@ class Exchange:
     closing = False
     is_working = True
     is_cut = False
+    has_left = False
     is_secondary = False
     sending_since = 0.0
     status = 0
@@ -137,6 +145,7 @@ class Exchange:
         self.path: str = scope["path"]
         self.query: bytes = scope["query_string"]
         self.fields: dict[bytes, bytes] = dict(scope["headers"])
+        self._turn: tuple[Turns, asyncio.Future[None]] | None = None
 
     # -- the working slot ----------------------------------------------------------------------
 
@@ -145,6 +154,35 @@ class Exchange:
         if self.is_working:
             self.is_working = False
             self._load.in_flight -= 1
+        if self._turn is not None:
+            (turns, turn), self._turn = self._turn, None
+            turns.end(turn)
+
+    async def take_turn(self) -> None:
+        """Wait until others, who were before this request or have had less, were worked for.
+
+        The turn lasts until the working slot is given back for the first time.
+
+        Raises:
+            Problem: OVERLOADED; it takes too long.
+            ClientGoneError: the client has left meanwhile.
+        """
+        turns, owner = self._load.turns(self)
+        turn = turns.line_up(owner)
+        try:
+            if not turn.done():
+                with self.resting():
+                    async with asyncio.timeout(TURN_SECONDS):
+                        await turn
+                if self.has_left:
+                    raise ClientGoneError
+        except TimeoutError as late:
+            turns.end(turn)
+            raise busy(problem.OVERLOADED) from late
+        except BaseException:
+            turns.end(turn)
+            raise
+        self._turn = turns, turn
 
     def _work(self) -> None:
         """Take a working slot.
@@ -288,25 +326,26 @@ class Exchange:
         self.rest()
         self.sending_since = system.monotonic()
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
-        if len(body) > PART_BYTES:
-            body = await self._send_parts(body)
+        last = body if len(body) <= PART_BYTES else await self._send_parts(body)
         if self.unread:
-            await self._send({"type": "http.response.body", "body": body, "more_body": True})
+            await self._send({"type": "http.response.body", "body": last, "more_body": True})
             await self._linger()
-            body = b""
-        await self._send({"type": "http.response.body", "body": body, "more_body": False})
+            last = b""
+        await self._send({"type": "http.response.body", "body": last, "more_body": False})
 
-    async def _send_parts(self, body: bytes) -> bytes:
+    async def _send_parts(self, body: bytes) -> bytes | memoryview:
         """Send a long body but for its last part, which is returned."""
         start = 0
+        # Where the server takes views, all who read one page, or do not, share its bytes.
+        whole = memoryview(body) if VIEWS in self.scope.get("state", ()) else body
         while len(body) - start > PART_BYTES:
-            part = body[start : start + PART_BYTES]
+            part = whole[start : start + PART_BYTES]
             await self._send_message(
                 {"type": "http.response.body", "body": part, "more_body": True}
             )
             start += PART_BYTES
         self.sending_since = system.monotonic()
-        return body[start:]
+        return whole[start:]
 
     async def begin(self, status: int, headers: list[Header]) -> None:
         """Send status and header fields of an answer whose body follows in parts."""

@@ -189,6 +189,7 @@ class ServerEdge:
     async def _guard(self, exchange: Exchange) -> None:
         """Run the request, and turn every exception into an answer; nothing else does."""
         try:
+            await exchange.take_turn()
             judge_request(exchange)
             if self._data_origin is not None:
                 _judge_origin(exchange, self._data_origin)

@@ -143,9 +143,10 @@ class Principals:
             self._entries.popitem(last=False)
         return principal
 
-    def knows(self, digest_hex: str) -> bool:
-        """Whether the key existed when it was last looked up, however long ago."""
-        return digest_hex in self._entries
+    def tenant(self, digest_hex: str) -> str | None:
+        """The workspace of a key that existed when it was last looked up, however long ago."""
+        entry = self._entries.get(digest_hex)
+        return None if entry is None else entry.principal.actor.tenant
 
     def _on_commit(self, names: frozenset[str]) -> None:
         """Make every cached key stale; called on the thread that committed."""
@@ -222,10 +223,10 @@ class Gate:
 
     def _is_known(self, facts: Facts) -> bool:
         """Whether the caller sends a key that existed when it was last looked up."""
-        bearer = facts.bearer
-        if facts.principal is not None:
-            return True
-        return isinstance(bearer, Bearer) and self._principals.knows(bearer.digest_hex)
+        return facts.principal is not None or self._tenant(facts.bearer) is not None
+
+    def _tenant(self, bearer: object) -> str | None:
+        return self._principals.tenant(bearer.digest_hex) if isinstance(bearer, Bearer) else None
 
     async def _let_in(
         self, access: OperationAccess, exchange: Exchange, facts: Facts, now: datetime
@@ -275,6 +276,13 @@ class Gate:
 
     def _failures(self, client: ClientAddress) -> Failures:
         return self._lockouts.known(self._addresses.block(client.text))
+
+    def tenant(self, exchange: Exchange) -> str | None:
+        """The workspace of the key that a request has; None where no such key is known."""
+        authorization = exchange.fields.get(b"authorization")
+        if authorization is None:
+            return None
+        return self._tenant(parse_bearer(authorization.decode("latin-1")))
 
     def block(self, exchange: Exchange) -> str:
         """The address block that a request comes from."""

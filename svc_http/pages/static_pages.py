@@ -84,13 +84,29 @@ async def send_page(exchange: Exchange, page: StaticPage) -> None:
     await exchange.answer(200, headers, page.body if gzip_body is None else gzip_body)
 
 
+class PageOnce:
+    """A page that is made once, when it is first asked for, however many ask for it then."""
+
+    def __init__(self, make: Callable[[], StaticPage]) -> None:
+        self._make = make
+        self._page: StaticPage | None = None
+        self._making = asyncio.Lock()
+
+    async def page(self) -> StaticPage:
+        """The page; in a thread, because to read or render it for the first time takes long."""
+        if self._page is None:
+            async with self._making:
+                if self._page is None:
+                    self._page = await asyncio.to_thread(self._make)
+        return self._page
+
+
 def remember_page(make: Callable[[], StaticPage]) -> Handler:
     """A handler for a page that is rendered on the first request."""
-    page = cache(make)
+    once = PageOnce(make)
 
     async def handler(exchange: Exchange, _values: Mapping[str, str]) -> None:
-        # In a thread, because reading or rendering a page for the first time takes long.
-        await send_page(exchange, await asyncio.to_thread(page))
+        await send_page(exchange, await once.page())
 
     return handler
 

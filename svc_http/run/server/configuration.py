@@ -19,6 +19,8 @@ class Listening(Config):
     """The request line and fields that are read before 431: our 32 KiB and a target."""
     keep_alive_timeout = 5.0
     keep_alive_max_requests = 1_000_000  # reconnecting costs more than it frees
+    keyless_requests_max = 200
+    """Requests over a connection over which no key was let in."""
     read_timeout = None  # it would cut quiet streams; bodies have their own deadline
     max_app_queue_size = 10
     """Parts of a body that wait for the application: 10 of 64 KiB hold a slow reader's sender

@@ -4,7 +4,9 @@ Rule 1: h11 decides what a request is, how an answer is framed and whether the c
 Rule 2: what h11 would examine anew for every answer is examined once, or in a cheaper way that
         refuses no less.
 Rule 3: an answer leaves in one write, and no task is made for the time between two requests.
-Rule 4: no other protocol is ever spoken here: neither an upgrade nor the first bytes of HTTP/2
+Rule 4: requests of a connection are worked on one after another, and read only then. What a client
+        has sent that leaves is forgotten, and its request under way hears of it.
+Rule 5: no other protocol is ever spoken here: neither an upgrade nor the first bytes of HTTP/2
         lead to one.
 
 Some of what is overridden here Hypercorn and h11 do not promise to keep, so `pyproject.toml` names
@@ -24,7 +26,7 @@ import h11
 from hypercorn.asyncio.tcp_server import TCPServer
 from hypercorn.config import Config
 from hypercorn.events import Closed, RawData, Updated
-from hypercorn.protocol.events import Body, EndBody, Event, Request, Response
+from hypercorn.protocol.events import Body, EndBody, Event, Request, Response, StreamClosed
 from hypercorn.protocol.h11 import STREAM_ID, H11Protocol
 from hypercorn.protocol.http_stream import ASGIHTTPState, HTTPStream
 from hypercorn.typing import WorkerContext
@@ -33,7 +35,14 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_http import system
 from svc_http.exchange.fair_shares import BOUNDS
-from svc_http.exchange.http_exchange import LINGER_BYTES, LINGER_SECONDS, SLOW_SECONDS, V1, Header
+from svc_http.exchange.http_exchange import (
+    LINGER_BYTES,
+    LINGER_SECONDS,
+    SLOW_SECONDS,
+    V1,
+    VOUCH,
+    Header,
+)
 from svc_http.run.server.configuration import Listening, drop
 
 _REFUSALS = {
@@ -96,16 +105,18 @@ class WaitingConnections:
 
 
 class Requests(h11.Connection):
-    """h11 as a server, with three rules of RFC 9112 that it leaves to others.
+    """h11 as a server, with three rules of RFC 9112 that it leaves to others, until `has_left`.
 
     2.2: empty lines before a request are overlooked. 6.3: a length that is said twice is refused,
     which h11 would make one of. 9.6: what follows a request that ends its connection is neither
     kept nor processed, and harms the answer to that request as little.
     """
 
+    has_left = False
+
     def receive_data(self, data: bytes) -> None:
         """Take bytes, unless nobody is going to read them."""
-        if self.their_state is not h11.MUST_CLOSE:
+        if not self._is_over:
             super().receive_data(data)
 
     def next_event(self) -> Any:
@@ -114,7 +125,7 @@ class Requests(h11.Connection):
         Raises:
             h11.RemoteProtocolError: that it is no HTTP, with the status to answer with.
         """
-        if self.their_state is h11.MUST_CLOSE:
+        if self._is_over:
             return h11.NEED_DATA
         if self.their_state is not h11.IDLE:
             return super().next_event()
@@ -132,6 +143,10 @@ class Requests(h11.Connection):
                 raise h11.RemoteProtocolError("more than one Content-Length", 400)
         return event
 
+    @property
+    def _is_over(self) -> bool:
+        return self.has_left or self.their_state is h11.MUST_CLOSE
+
 
 _LENGTH_LINE = re.compile(rb"^content-length[ \t]*:", re.IGNORECASE | re.MULTILINE)
 
@@ -141,6 +156,9 @@ class _Stream(HTTPStream):
 
     async def app_send(self, message: Any) -> None:
         """Take a message of the application."""
+        if message is not None and isinstance(message.get("body"), memoryview):
+            await self.send(Body(stream_id=self.stream_id, data=message["body"]))
+            message = {**message, "body": b""}
         if (
             message is None
             or message["type"] != "http.response.start"
@@ -211,6 +229,7 @@ class Protocol(H11Protocol):
     """
 
     config: Listening
+    connection: Requests
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -224,7 +243,6 @@ class Protocol(H11Protocol):
         self._writer = getattr(getattr(self._pass_on, "__self__", None), "writer", None)
         self._is_new = True
         self._is_parting = False
-        self._is_left = False
         self._spilt = 0
         if self.context not in _waiting:
             _waiting[self.context] = (
@@ -243,7 +261,7 @@ class Protocol(H11Protocol):
         elif not isinstance(event, Updated):
             await self._pass_on(event)
         elif event.idle:
-            if not self._is_left:  # its answer was the last thing that went on
+            if not self.connection.has_left:  # its answer was the last thing that went on
                 self._idle.add(self)
         elif self._is_new:
             self._is_new = False
@@ -254,7 +272,7 @@ class Protocol(H11Protocol):
     async def _part(self) -> None:
         """End our half of the connection, and all of it where that is all there is."""
         self._idle.discard(self)
-        is_over = self._is_left or self.context.terminated.is_set()
+        is_over = self.connection.has_left or self.context.terminated.is_set()
         if is_over or self._writer is None or not self._writer.can_write_eof():
             await self._pass_on(Closed())
         elif not self._is_parting:
@@ -265,16 +283,28 @@ class Protocol(H11Protocol):
 
     def close_soon(self) -> None:
         """Close the connection, which has waited long enough."""
-        closing: Any = self._pass_on(Closed())
+        self._soon(self._pass_on(Closed()))
+
+    def lose(self, *, is_whole: bool) -> None:
+        """Tell the request under way that its client says no more and, where `is_whole`, hears no
+        more either. It may not learn that else: nobody reads while it is worked on."""
+        self.connection.has_left |= is_whole
+        if self.stream is not None:
+            exchange: Any = self.stream.scope.get("svc")
+            if exchange is not None:
+                exchange.has_left |= is_whole
+            self._soon(self.stream.handle(StreamClosed(stream_id=STREAM_ID)))
+
+    def _soon(self, work: Any) -> None:
         try:
-            self.task_group.spawn(lambda: closing)
-        except RuntimeError:  # it has just ended by itself
-            closing.close()
+            self.task_group.spawn(lambda: work)
+        except RuntimeError:  # the connection has just ended by itself
+            work.close()
 
     async def handle(self, event: Any) -> None:
         """Take bytes or the end of the connection."""
         if isinstance(event, Closed):
-            self._is_left = True
+            self.connection.has_left = True
             self._idle.discard(self)
             self._ending.discard(self)
         elif self._is_parting:
@@ -327,15 +357,29 @@ class Protocol(H11Protocol):
             headers = [*event.headers, *self._own_headers()]
             self._head = head(self._encode, event.status_code, headers)
         elif isinstance(event, Body):
-            await self._write(self._encode(h11.Data(data=event.data)))
+            await self._send_body(event.data)
         elif isinstance(event, EndBody):
             await self._write(self._encode(h11.EndOfMessage()))
         else:
             await super().stream_send(event)
 
+    async def _send_body(self, data: bytes | memoryview) -> None:
+        """Send a part of the body; a view is not copied, so it does not share a write either."""
+        if not isinstance(data, memoryview):
+            await self._write(self._encode(h11.Data(data=data)))
+            return
+        await self._write(b"")
+        part: Any = h11.Data(data=data)  # type: ignore[arg-type]  # what it need not look into
+        for piece in self.connection.send_with_data_passthrough(part) or ():
+            await self._pass_on(RawData(data=piece))
+
     def _own_headers(self) -> list[Header]:
         own = _own_fields(self.config, int(system.timestamp()))
-        if self.keep_alive_requests >= self.config.keep_alive_max_requests:
+        # Whoever has no key is a stranger to the end; a host's own application knows no keys.
+        requests_max = self.config.keep_alive_max_requests
+        if VOUCH in self.connection_state:
+            requests_max = min(requests_max, self.config.keyless_requests_max)
+        if self.keep_alive_requests >= requests_max:
             return [*own, (b"connection", b"close")]
         return own
 
@@ -377,6 +421,12 @@ class Socket(TCPServer):
     A socket that is closed after its client has reset it fails, in words of the operating system
     that Hypercorn does not expect; a server that ends at that moment would fail with it.
     """
+
+    def lose(self, *, is_whole: bool) -> None:
+        """The client says no more; where `is_whole`, it cannot be reached any more either."""
+        protocol = getattr(getattr(self, "protocol", None), "protocol", None)
+        if isinstance(protocol, Protocol):  # else it had not begun
+            protocol.lose(is_whole=is_whole)
 
     async def _read_data(self) -> None:
         await super()._read_data()

@@ -28,7 +28,7 @@ from hypercorn.utils import wrap_app
 
 from svc_core.access.address import AddressRules
 from svc_http.exchange.fair_shares import Bound, Shares
-from svc_http.exchange.http_exchange import PART_BYTES, VOUCH
+from svc_http.exchange.http_exchange import PART_BYTES, VIEWS, VOUCH
 from svc_http.exchange.task_ends import end_tasks
 from svc_http.run.server.configuration import Listening, drop
 from svc_http.run.server.connection import Protocol, Socket
@@ -38,6 +38,16 @@ from svc_http.service.runtime.runtime_state import Runtime
 FILES_BESIDE = 124
 """Files and sockets that are open beside the connections: the store, the control socket, what
 workers fetch and send, at most some fifty at once."""
+
+READ_BYTES = 16 * 1024
+"""How much of what a client sends is taken before it is worked on, twice at most; the system keeps
+the rest. A head may have 40 kB, so that most requests are read at once."""
+
+COMING_MAX = 32
+"""Connections that are taken at once before they count against `connections_max`; fewer than the
+files beside."""
+FILES_SECONDS = 1.0
+"""How long nobody is taken where the system gives no more files."""
 
 OnReady = Callable[[str, int], None]
 """Told the address once connections are answered."""
@@ -102,12 +112,11 @@ async def serve(
     patience = runtime.settings.graceful_seconds
     config = Listening()
     config.origin, config.unread = runtime.settings.origin, service.edge.unread
+    config.keyless_requests_max = runtime.settings.keyless_requests_max
     connections_max = affordable(runtime.settings.connections_max)
     connections = _Connections(service, config, connections_max, runtime.addresses)
     async with service.router.lifespan_context(service):
-        server = await asyncio.start_server(
-            connections.take, sock=listening, backlog=Listening.backlog
-        )
+        connections.open(listening)
         try:
             if on_ready is not None:
                 on_ready(host, port)
@@ -118,10 +127,10 @@ async def serve(
                 with suppress(TimeoutError):
                     await asyncio.wait_for(service.edge.quiet(), patience)
             elif runtime.settings.processes is not None:
-                server.close()
+                connections.close()
                 await connections.unfinished(config.keep_alive_timeout + patience)
         finally:
-            server.close()
+            connections.close()
             await connections.end(patience)
 
 
@@ -135,8 +144,11 @@ class _Connections:
         connections_max: int,
         addresses: AddressRules,
     ) -> None:
+        self._loop = asyncio.get_running_loop()
         self._app = wrap_app(service, listening.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]
         self._listening = listening
+        self._socket: socket.socket | None = None
+        self._coming = 0
         self._context = WorkerContext(None)
         self._tasks: set[asyncio.Task[None]] = set()
         self._addresses = addresses
@@ -144,25 +156,74 @@ class _Connections:
         self._strangers: Shares[Socket] = Shares(half)
         self._clients: Shares[Socket] = Shares(half, _is_idle)
 
+    def open(self, listening: socket.socket) -> None:
+        """Take connections from a listening socket from now on."""
+        self._socket = listening
+        self._listen()
+
+    def close(self) -> None:
+        """Take no more, and close the socket. Safe to repeat."""
+        listening, self._socket = self._socket, None
+        if listening is not None:
+            self._loop.remove_reader(listening)
+            listening.close()
+
+    def _listen(self) -> None:
+        if self._socket is not None:
+            self._loop.add_reader(self._socket, self._accept, self._socket)
+
+    def _accept(self, listening: socket.socket) -> None:
+        """Take those who wait, so that nobody waits behind the requests of those before.
+
+        An event loop of its own accord takes one of them in a step of all that are open.
+        """
+        while self._coming < COMING_MAX:
+            try:
+                connection, _ = listening.accept()
+            except (BlockingIOError, ConnectionError):
+                return
+            except OSError:  # no more files: who waits does so until there are
+                self._loop.remove_reader(listening)
+                self._loop.call_later(FILES_SECONDS, self._listen)
+                return
+            connection.setblocking(False)
+            self._coming += 1
+            self._watch(self._loop.create_task(self._begin(connection)))
+
+    async def _begin(self, connection: socket.socket) -> None:
+        reader = asyncio.StreamReader(READ_BYTES)
+        try:
+            await self._loop.connect_accepted_socket(
+                lambda: _Transmission(reader, self.take), connection
+            )
+        finally:
+            self._coming -= 1
+
+    def _watch(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a connection to its end."""
         task = asyncio.current_task()
         if task is None:
             raise AssertionError("connections are served by tasks")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        loop = asyncio.get_running_loop()
+        self._watch(task)
         peer = writer.get_extra_info("peername") or ("",)
         block = self._addresses.block(str(peer[0]))
-        state: dict[str, Any] = {}
-        connection = Socket(self._app, loop, self._listening, self._context, state, reader, writer)
+        state: dict[str, Any] = {VIEWS: True}
+        connection = Socket(
+            self._app, self._loop, self._listening, self._context, state, reader, writer
+        )
 
         def vouch() -> None:
-            if connection in self._strangers:
+            if state.pop(VOUCH, None) and connection in self._strangers:
                 self._strangers.leave(connection)
                 self._part_from(self._clients.enter(connection, block))
 
         state[VOUCH] = vouch
+        transmission: _Transmission = writer.transport.get_protocol()  # type: ignore[assignment]
+        transmission.on_end = connection.lose
         self._part_from(self._strangers.enter(connection, block))
         try:
             await connection
@@ -183,6 +244,22 @@ class _Connections:
         """Close those that are idle, and all of them when the others have had their time."""
         await self._context.terminated.set()
         await end_tasks(self._tasks, seconds)
+
+
+class _Transmission(asyncio.StreamReaderProtocol):
+    """The bytes of a connection, whose end is told at once and not when somebody reads on."""
+
+    on_end: Callable[..., None] = staticmethod(lambda **_: None)
+
+    def eof_received(self) -> bool:
+        """The client says no more."""
+        self.on_end(is_whole=False)
+        return bool(super().eof_received())
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """The connection is no more."""
+        super().connection_lost(error)
+        self.on_end(is_whole=True)
 
 
 def _is_idle(connection: Socket) -> bool:

@@ -191,7 +191,7 @@ class Runtime:
         )
         self.gate = self._make_gate()
         self.commits = Commits(storage)
-        self.load = Load(settings.in_flight_max, self.gate.block)
+        self.load = Load(settings.in_flight_max, self.gate.block, self.gate.tenant)
         self.locks = KeyedLocks(settings.in_flight_max)
         self.checkout = (
             None if providers.payments is None else self._make_checkout(providers.payments)

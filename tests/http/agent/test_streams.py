@@ -62,8 +62,8 @@ async def whole(turn: Turn) -> AsyncIterator[Event]:
     yield AnswerDone(usage=Usage(3, 4))
 
 
-def leave(scene: Any, path: str, phase: str) -> None:
-    """Ask, leave in a phase, and wait until the run is over."""
+def leave(scene: Any, path: str, phase: str, *, goes_on: bool = False) -> None:
+    """Ask, perhaps for more, leave in a phase, and wait until the run is over."""
     if phase == "before the head":
         scene.stage.play = never
         asker = scene.ask(path)
@@ -74,6 +74,8 @@ def leave(scene: Any, path: str, phase: str) -> None:
         asker.until(b"data: ")
         if phase in ("silence", "work"):
             asker.until(b"two" if phase == "silence" else b'"w"')
+    if goes_on:
+        asker.ask_again()
     asker.leave()
     began = time.monotonic()
     assert scene.stage.over.acquire(timeout=SOON)
@@ -81,6 +83,7 @@ def leave(scene: Any, path: str, phase: str) -> None:
 
 
 @pytest.mark.parametrize("path", [NATIVE, CHAT])
+@pytest.mark.parametrize("goes_on", [False, True], ids=["alone", "pipelined"])
 @pytest.mark.parametrize(
     ("phase", "used", "turns"),
     [
@@ -91,9 +94,9 @@ def leave(scene: Any, path: str, phase: str) -> None:
     ],
 )
 def test_whoever_leaves_ends_the_run_within_a_second_and_pays_for_what_came(
-    scene: Any, path: str, phase: str, used: int, turns: int
+    scene: Any, path: str, phase: str, used: int, turns: int, goes_on: bool
 ) -> None:
-    leave(scene, path, phase)
+    leave(scene, path, phase, goes_on=goes_on)
     scene.quiet()
     assert scene.account() == {"used": used, "held": 0, "threads": turns, "turns": turns}
     for turn in scene.turns():

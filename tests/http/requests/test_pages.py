@@ -1,5 +1,6 @@
 """The pages around the operations."""
 
+import asyncio
 import gzip
 import hashlib
 import tomllib
@@ -9,6 +10,8 @@ import pytest
 
 from svc_core.contract import problem
 from svc_http import version
+from svc_http.exchange.fair_shares import Load
+from svc_http.exchange.http_exchange import PART_BYTES, VIEWS, Exchange
 from svc_http.pages import service_documents as pages
 from svc_http.pages import static_pages as files
 from svc_http.pages.markup import STATIC
@@ -174,3 +177,35 @@ def test_compression_is_reproducible():
     page = files.StaticPage("text/plain", b"x" * 5_000)
     assert gzip.decompress(page.gzip_body) == page.body
     assert page.gzip_body == files.StaticPage("text/plain", b"x" * 5_000).gzip_body
+
+
+def test_a_page_is_made_once_however_many_ask_at_once():
+    makes = []
+
+    def make():
+        makes.append(1)
+        return files.StaticPage("text/plain", b"page")
+
+    async def ask_together():
+        once = files.PageOnce(make)
+        return await asyncio.gather(*(once.page() for _ in range(20)))
+
+    pages = asyncio.run(ask_together())
+    assert (len(makes), len(set(map(id, pages)))) == (1, 1)
+
+
+@pytest.mark.parametrize(("state", "is_shared"), [({VIEWS: True}, True), ({}, False)])
+def test_a_long_page_is_sent_from_its_own_bytes_where_the_server_takes_views(state, is_shared):
+    page, sent = bytes(3 * PART_BYTES + 1), []
+
+    async def send(message):
+        sent.append(message)
+
+    async def answer():
+        scope = {"method": "GET", "path": "/", "query_string": b"", "headers": (), "state": state}
+        await Exchange(scope, None, send, 0, Load(9, lambda _: "")).answer(200, [], page)
+
+    asyncio.run(answer())
+    parts = [message["body"] for message in sent[1:]]
+    assert b"".join(parts) == page
+    assert [getattr(part, "obj", None) is page for part in parts] == [is_shared] * 4

@@ -7,8 +7,9 @@ import pytest
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
-from svc_http.exchange.fair_shares import FEW, Load
-from svc_http.exchange.http_exchange import Exchange
+from svc_http.exchange import http_exchange
+from svc_http.exchange.fair_shares import BOUNDS, FEW, Bound, Load
+from svc_http.exchange.http_exchange import ClientGoneError, Exchange
 from svc_http.guard import keyed_locks as turns
 from svc_http.guard.keyed_locks import KeyedLocks
 
@@ -120,3 +121,94 @@ def test_a_turn_without_a_working_slot_goes_to_the_next() -> None:
 async def _take(locks: KeyedLocks, exchange: Exchange) -> None:
     async with locks.take("k", exchange):
         pass
+
+
+# -- turns of every request -----------------------------------------------------------------------
+
+
+def request_of(load: Load, owner: str) -> Exchange:
+    """A request of a known workspace, or of a stranger's address where it begins with a dot."""
+    scope = {
+        "method": "GET",
+        "path": "/",
+        "query_string": b"",
+        "headers": ((b"owner", owner.encode()),),
+    }
+    return Exchange(scope, NO_CHANNEL, NO_CHANNEL, 0, load)
+
+
+def load_of_owners(in_flight_max: int = 10_000) -> Load:
+    def block(exchange: Exchange) -> str:
+        return exchange.header("owner") or ""
+
+    def tenant(exchange: Exchange) -> str | None:
+        owner = block(exchange)
+        return None if owner.startswith(".") else owner
+
+    return Load(in_flight_max, block, tenant)
+
+
+@pytest.mark.parametrize(
+    ("crowd", "newcomer", "has_place"),
+    [
+        (["a"] * 99, "b", True),
+        ([".a"] * 99, ".b", True),
+        ([f".{number}" for number in range(99)], ".b", False),
+        ([f".{number}" for number in range(99)], "b", True),
+        ([f"{number}" for number in range(99)], ".b", True),
+    ],
+    ids=["one workspace", "one address", "many addresses", "no key", "many keys"],
+)
+def test_a_newcomer_is_worked_for_beside_a_crowd(
+    crowd: list[str], newcomer: str, has_place: bool
+) -> None:
+    async def go() -> bool:
+        load = load_of_owners()
+        tasks = [asyncio.create_task(request_of(load, owner).take_turn()) for owner in crowd]
+        await asyncio.sleep(0)
+        last = asyncio.create_task(request_of(load, newcomer).take_turn())
+        await asyncio.sleep(0)
+        is_at_work = last.done()
+        for task in (*tasks, last):
+            task.cancel()
+        await asyncio.gather(*tasks, last, return_exceptions=True)
+        return is_at_work
+
+    assert asyncio.run(go()) is has_place
+
+
+@pytest.mark.parametrize("end", ["rests", "is cancelled", "has left", "is late"])
+def test_whatever_ends_a_turn_the_next_one_has_it(
+    end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(BOUNDS, "requests", Bound(1))
+    monkeypatch.setattr(http_exchange, "TURN_SECONDS", 0.01 if end == "is late" else 60.0)
+
+    async def go() -> tuple[object, int]:
+        load = load_of_owners()
+        first, second, third = (request_of(load, owner) for owner in "abc")
+        await first.take_turn()
+        waiting = asyncio.create_task(second.take_turn())
+        await asyncio.sleep(0)
+        assert load.in_flight == 2  # who waits holds no slot
+        if end == "is cancelled":
+            waiting.cancel()
+        second.has_left = end == "has left"
+        if end == "is late":
+            await asyncio.wait([waiting])
+        first.rest()
+        outcome = (await asyncio.gather(waiting, return_exceptions=True))[0]
+        second.rest()
+        await third.take_turn()
+        third.rest()
+        return outcome, load.in_flight
+
+    outcome, in_flight = asyncio.run(go())
+    assert in_flight == 0
+    kinds = {
+        "rests": type(None),
+        "is cancelled": asyncio.CancelledError,
+        "has left": ClientGoneError,
+        "is late": Problem,
+    }
+    assert type(outcome) is kinds[end]

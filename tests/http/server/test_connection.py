@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import socket
+import struct
 import time
 import warnings
 from collections import deque
@@ -219,18 +220,33 @@ def test_a_server_that_ends_closes_idle_connections_at_once(wire_server, monkeyp
         assert client.recv(1) == b""
 
 
-def test_a_connection_is_closed_after_so_many_requests(wire_server, monkeypatch):
-    monkeypatch.setattr(Listening, "keep_alive_max_requests", 2)
-    server = type(wire_server)()
+@pytest.fixture
+def counting(wire_server):
+    """A server that answers two requests over a connection without a key."""
+    server = type(wire_server)(keyless_requests_max=2)
     server.start()
-    with connect(server.port) as client:
-        ask(client)
-        client.sendall(GET)
-        answer = b""
-        while chunk := client.recv(65_536):
-            answer += chunk
+    yield server
     server.stop()
-    assert b"connection: close\r\n" in answer.lower()
+
+
+def answers(port, words):
+    """What comes until the server closes, in small letters."""
+    with connect(port) as client:
+        client.sendall(words)
+        return b"".join(iter(lambda: client.recv(65_536), b"")).lower().split(b"http/1.1 ")[1:]
+
+
+@pytest.mark.parametrize("key", [b"", b"Authorization: Bearer svc_" + b"0" * 64 + b"\r\n"])
+def test_a_connection_without_a_key_is_closed_after_so_many_requests(counting, key):
+    both = answers(counting.port, (GET[:-2] + key + b"\r\n") * 5)
+    assert [b"\r\nconnection: close\r\n" in answer for answer in both] == [False, True]
+
+
+def test_a_key_keeps_its_connection_open(counting):
+    words = b"GET /api/v1/notes HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %b\r\n"
+    request = words % counting.key.encode()
+    together = answers(counting.port, (request + b"\r\n") * 4 + GET + CLOSING)
+    assert [answer[:3] for answer in together] == [b"200"] * 6
 
 
 # -- the end of a connection -------------------------------------------------------------------
@@ -259,6 +275,39 @@ LAST_WORDS = [
     (GET[:-2] + b"Connection: close\r\n\r\n", b"HTTP/1.1 200"),
     (b"CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", b"HTTP/1.1 400"),
 ]
+
+
+MANY = 1_000
+LINGER = struct.pack("ii", 1, 0)
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n",
+        b"GET /api/v1/notes HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer KEY\r\n\r\n",
+        b"POST /api/v1/notes HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer KEY\r\n"
+        b"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
+    ],
+)
+def test_what_was_asked_by_who_has_left_is_not_worked_on(wire_server, request_bytes):
+    words = request_bytes.replace(b"KEY", wire_server.key.encode()) * MANY
+    with connect(wire_server.port) as client:
+        client.sendall(words)
+        client.recv(1)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER)
+    while connections(wire_server):
+        continue
+    assert len(wire_server.log_lines()) < MANY / 2
+
+
+def connections(server):
+    """How many connections the server serves."""
+
+    async def count():
+        return sum("take" in task.get_coro().__qualname__ for task in asyncio.all_tasks())
+
+    return asyncio.run_coroutine_threadsafe(count(), server.loop).result(60)
 
 
 def last_answer(client, words):

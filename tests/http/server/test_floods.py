@@ -1,6 +1,7 @@
 """Floods of connections: whoever connects is let in, and who has a key keeps its connection."""
 
 import asyncio
+import errno
 import resource
 import socket
 import sys
@@ -11,7 +12,7 @@ import pytest
 from svc_http.exchange import http_exchange as exchange
 from svc_http.exchange.fair_shares import BOUNDS, Bound
 from svc_http.guard import edge
-from svc_http.run.server import connection
+from svc_http.run.server import connection, hypercorn
 from svc_http.run.server.configuration import Listening
 from svc_http.run.server.hypercorn import FILES_BESIDE, affordable
 
@@ -130,6 +131,39 @@ def test_so_many_ended_connections_linger(few, sockets, monkeypatch):
         until_closed(client)
     while tasks(few) > 2:
         continue
+
+
+class Scarce(socket.socket):
+    """A listening socket, for which there are no files a few times."""
+
+    failures = 3
+
+    def accept(self):
+        self.failures -= 1
+        if self.failures >= 0:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return super().accept()
+
+
+def test_who_comes_while_there_are_no_files_is_served_when_there_are(
+    wire_server, sockets, monkeypatch
+):
+    monkeypatch.setattr(hypercorn, "FILES_SECONDS", 0.01)
+    server = type(wire_server)()
+    server.listening = Scarce(fileno=server.listening.detach())
+    server.start()
+    assert ask(connect(sockets, server, CLIENT)) == 200
+    server.stop()
+
+
+def test_a_server_that_ends_while_there_are_no_files_ends(wire_server, sockets):
+    server = type(wire_server)()
+    server.listening = Scarce(fileno=server.listening.detach())
+    server.start()
+    connect(sockets, server, CLIENT)
+    while server.listening.failures == Scarce.failures:
+        continue
+    server.stop()
 
 
 # -- files -------------------------------------------------------------------------------------
