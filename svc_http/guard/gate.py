@@ -145,8 +145,8 @@ class Principals:
 
     def tenant(self, digest_hex: str) -> str | None:
         """The workspace of a key that existed when it was last looked up, however long ago."""
-        entry = self._entries.get(digest_hex)
-        return None if entry is None else entry.principal.actor.tenant
+        row = self._entries.get(digest_hex)
+        return None if row is None else row.principal.actor.tenant
 
     def _on_commit(self, names: frozenset[str]) -> None:
         """Make every cached key stale; called on the thread that committed."""

@@ -363,13 +363,13 @@ class Protocol(H11Protocol):
         else:
             await super().stream_send(event)
 
-    async def _send_body(self, data: bytes | memoryview) -> None:
+    async def _send_body(self, body: bytes | memoryview) -> None:
         """Send a part of the body; a view is not copied, so it does not share a write either."""
-        if not isinstance(data, memoryview):
-            await self._write(self._encode(h11.Data(data=data)))
+        if not isinstance(body, memoryview):
+            await self._write(self._encode(h11.Data(data=body)))
             return
         await self._write(b"")
-        part: Any = h11.Data(data=data)  # type: ignore[arg-type]  # what it need not look into
+        part: Any = h11.Data(data=body)  # type: ignore[arg-type]  # what it need not look into
         for piece in self.connection.send_with_data_passthrough(part) or ():
             await self._pass_on(RawData(data=piece))
 
