@@ -128,6 +128,7 @@ class Exchange:
     bytes_in = 0
     bytes_out = 0
     limit_headers: Sequence[Header] = ()
+    _turn: tuple[Turns, asyncio.Future[None]] | None = None
 
     def __init__(
         self, scope: Scope, receive: Receive, send: Send, bytes_max: int, load: Load
@@ -145,7 +146,6 @@ class Exchange:
         self.path: str = scope["path"]
         self.query: bytes = scope["query_string"]
         self.fields: dict[bytes, bytes] = dict(scope["headers"])
-        self._turn: tuple[Turns, asyncio.Future[None]] | None = None
 
     # -- the working slot ----------------------------------------------------------------------
 
