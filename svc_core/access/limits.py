@@ -76,11 +76,18 @@ def account_agent_pools(tenant: str) -> tuple[Pool, ...]:
     return AGENT.pools(("", AGENT_KEY_RATE), (tenant, AGENT_ACCOUNT_RATE))[2:]
 
 
+def window_end(latest: int, second: int, span: int) -> int:
+    """The Unix second at which the window in force ends, of `span` seconds: the `latest` one seen,
+    where that is the next because another clock is a little ahead, else that of now."""
+    now = second // span
+    return (now + (latest == now + 1) + 1) * span
+
+
 def opens_at(pools: Sequence[Pool], usage: PoolUsage, second: int) -> int | None:
     """The Unix second at which all exhausted pools open again; None where none is exhausted."""
     windows = {MINUTE_SECONDS: usage.minute, DAY_SECONDS: usage.day}
     ends = [
-        (max(windows[pool.seconds], second // pool.seconds) + 1) * pool.seconds
+        window_end(windows[pool.seconds], second, pool.seconds)
         for pool, used in zip(pools, usage.used, strict=True)
         if used >= pool.limit
     ]

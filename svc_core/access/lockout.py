@@ -95,7 +95,7 @@ def check_sign_in(name: str, failures: Failures, now: datetime) -> None:
 
 
 def _locked(failures: Failures, now: datetime, detail: str, step: str = "") -> Problem:
-    wait = -((now - failures[0] - WINDOW) // _SECOND)
+    wait = -((max(now - failures[0], timedelta()) - WINDOW) // _SECOND)
     return Problem(problem.AUTH_LOCKED, detail, {"Retry-After": str(wait)}, resolution=step)
 
 

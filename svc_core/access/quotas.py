@@ -1,8 +1,9 @@
 """Quotas: counts the use of rate limits in this process, and writes their header fields.
 
 Rule 1: a request is counted in all its pools or in none: a refused request consumes nothing.
-Rule 2: a window never moves back. The window in force is the later of the one seen and the one
-    of the clock, so a clock that is set back hands out no second quota.
+Rule 2: a clock that is set back hands out no second quota. The window in force is the later of the
+    one seen and the one of the clock; one that is further ahead than the next was opened before the
+    clock was set back, and moves back to it with its count. So nobody waits longer than a window.
 Rule 3: no method waits, so that nothing runs between checking and counting; for one thread or
     event loop. A store that counts elsewhere asks `judge`; `settle` ends both ways.
 
@@ -28,6 +29,7 @@ from svc_core.access.limits import (
     STATE,
     Header,
     Meter,
+    window_end,
 )
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
@@ -41,8 +43,9 @@ from svc_core.operation.ports import Pool, PoolUsage
 # State of a subject: the numbers of its current minute and day (Unix seconds divided by 60 and by
 # 86,400), and the count in each. A request makes two moves:
 #
-#     turn    a later window replaces the current one and its count becomes 0; an earlier one,
-#             from a clock that was set back, changes nothing (rule 2)
+#     turn    a later window replaces the current one and its count becomes 0; an earlier one
+#             changes nothing, unless the current one is out of its reach (rule 2): the next one is
+#             not, because the clocks of processes that count together differ a little
 #     count   every pool is compared with its limit first; only if none is full do all count one
 #
 # Check and count are one step, so that of two requests at once only one takes the last place: in
@@ -76,9 +79,12 @@ class Decision(NamedTuple):
 
     @property
     def retry_after_seconds(self) -> int:
-        """Seconds until every pool that refused opens again; 0 for an admitted request."""
-        resets = (self.reset_minute, self.reset_day)  # pools alternate between minute and day
-        return max([resets[i % 2] - self.second for i in self.exhausted], default=0)
+        """Seconds until every pool that refused opens again, at most its window; 0 for an admitted
+        request."""
+        # Pools alternate between minute and day.
+        to_minute = min(self.reset_minute - self.second, MINUTE_SECONDS)
+        waits = (to_minute, min(self.reset_day - self.second, DAY_SECONDS))
+        return max([waits[i % 2] for i in self.exhausted], default=0)
 
     @property
     def exhausted_pools(self) -> tuple[Pool, ...]:
@@ -117,8 +123,8 @@ def judge(
         second,
         # A plan may have been lowered below what was used already: never a negative number.
         tuple([max(rest - cost, 0) for rest in remaining]),
-        (max(minute, second // MINUTE_SECONDS) + 1) * MINUTE_SECONDS,
-        (max(day, second // DAY_SECONDS) + 1) * DAY_SECONDS,
+        window_end(minute, second, MINUTE_SECONDS),
+        window_end(day, second, DAY_SECONDS),
         exhausted,
     )
 
@@ -226,12 +232,12 @@ class MemoryCounters:
     def turn(self, windows: Sequence[QuotaWindow], minute: int, day: int) -> PoolUsage:
         """Open the minute and the day of the clock, unless later ones are open already."""
         for window in windows:
-            if window.minute < minute:
+            if not 0 <= window.minute - minute <= 1:
+                window.minute_used *= window.minute > minute
                 window.minute = minute
-                window.minute_used = 0
-            if window.day < day:
+            if not 0 <= window.day - day <= 1:
+                window.day_used *= window.day > day
                 window.day = day
-                window.day_used = 0
                 self._keep(window)
         return PoolUsage(
             tuple([used for window in windows for used in (window.minute_used, window.day_used)]),
@@ -241,7 +247,7 @@ class MemoryCounters:
 
     def _keep(self, window: QuotaWindow) -> None:
         """Hold a window for as long as its day is the latest; let go of earlier days."""
-        if window.day > self._latest_day:
+        if not 0 <= self._latest_day - window.day <= 1:
             self._latest_day = window.day
             self._latest_windows.clear()
         self._latest_windows.add(window)

@@ -11,6 +11,8 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from attrs import define
+
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 
@@ -84,6 +86,23 @@ def successor(text: str) -> str:
         return utc_text(datetime.fromisoformat(f"{text[:-1]}+00:00") + _MICROSECOND)
     except OverflowError as error:
         raise _invalid("timestamp", "has no successor: time ends with the year 9999") from error
+
+
+@define
+class SealedTime:
+    """The newest time that was sealed in this process, which a clock that is set back is behind."""
+
+    latest: str = ""
+
+    def note(self, recorded_at: str | None) -> None:
+        """Note a time that was sealed."""
+        self.latest = max(self.latest, recorded_at or "")
+
+    def ahead_seconds(self, now: datetime) -> int:
+        """By how many whole seconds it is ahead; 0 where it is not."""
+        if self.latest <= utc_text(now):
+            return 0
+        return int((datetime.fromisoformat(self.latest) - now).total_seconds())
 
 
 def check_interval(start: str | None, end: str | None, pointer: str = "/validTo") -> None:

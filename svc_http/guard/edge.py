@@ -50,6 +50,7 @@ CALM = 8
 NO_WEBSOCKET = "This service has no WebSocket; send an HTTP request."
 
 FULL = f"Nothing can be written: {NO_SPACE}."
+DAMAGED = "What is stored is damaged. The operator has svc db check, and restores a backup."
 
 ALWAYS_ANSWERED = frozenset({"/livez", "/healthz", "/readyz", "/metrics"})
 """Paths that are answered also while the server is overloaded or shutting down."""
@@ -212,7 +213,8 @@ class ServerEdge:
             tell = self._journal.trouble if self._runtime.is_doubted else self._journal.failure
             tell("storage", failure, exchange.request_id)
             self._runtime.is_doubted = True
-            problem_ = busy(problem.STORAGE_UNAVAILABLE, FULL if failure.is_full else "")
+            causes = FULL * failure.is_full + DAMAGED * failure.is_damaged
+            problem_ = busy(problem.STORAGE_UNAVAILABLE, causes)
         except Overloaded:
             problem_ = busy(problem.OVERLOADED)
         except HTTPException as foreign:

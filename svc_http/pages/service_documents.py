@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0
 
+from svc_core.base.compact import compact_text
 from svc_core.catalog import reference
 from svc_core.catalog.openapi import headers
 from svc_core.catalog.openapi import openapi_document as openapi
@@ -79,6 +80,9 @@ class PagesHost(ProbeTarget, Protocol):
 
     settings: Settings
     host: Host
+
+    def clock_state(self) -> dict[str, object]:
+        """What is wrong with the clock, by the members of `/readyz`; empty if nothing is."""
 
     @property
     def refuses(self) -> bool:
@@ -286,7 +290,8 @@ class Pages:
             raise busy(problem.SHUTTING_DOWN)
         exchange.rest()
         await self._readiness.judge()
-        await _send_uncached(exchange, JSON.media_type, b'{"status":"ready"}')
+        body = {"status": "ready", **self._runtime.clock_state()}
+        await _send_uncached(exchange, JSON.media_type, compact_text(body).encode())
 
     async def _metrics(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
         exchange.rest()  # one collection of the metrics serves all who wait for it

@@ -14,17 +14,17 @@ from svc_core.access.audit import SYSTEM_ACTS, AuditedAct
 from svc_core.base.seals import Keyring, SealError
 from svc_core.contract import cursor
 from svc_core.ledger.signing_key import SIGNING_KEYS, seed_of
-from svc_core.operation.host import ProgressListener
-from svc_core.operation.ports import SYSTEM
+from svc_core.operation.host import Progress, ProgressListener
+from svc_core.operation.ports import SYSTEM, Collection
 from svc_core.reports.audio import PIECES
 from svc_http import system
 from svc_http.service import secret
 from svc_http.settings import MEMORY, POSTGRES, PREFIX, Settings, SettingsError
 from svc_http.settings_text import DATABASE, without_secret
 from svc_http.stores import copies, snapshots, sqlite
-from svc_http.stores.contents import CopySource, CopyTarget
+from svc_http.stores.contents import CopySource, CopyTarget, part_name, parts_of
 from svc_http.stores.copies import CopyReport
-from svc_http.stores.errors import CopyRefused
+from svc_http.stores.errors import CopyRefused, StoreUnusable
 from svc_http.stores.factory import open as open_store
 from svc_http.stores.factory import postgres_backend
 from svc_http.stores.media.folder import MediaFiles
@@ -66,6 +66,33 @@ async def migrate_database(db: str) -> tuple[AppliedStep, ...]:
             db, catalog.COLLECTIONS, epoch=epoch
         )
     return steps
+
+
+async def check_database(db: str, tell: ProgressListener) -> dict[str, str]:
+    """Read everything that is stored; the first fault of each part that has one, by its name.
+
+    It reads in short steps and writes nothing, so that servers may go on.
+
+    Raises:
+        CopyRefused: there is nothing to read, or it is of another version.
+        StoreUnusable: PostgreSQL cannot be asked.
+    """
+    faults = {} if is_address(db) else sqlite.file_faults(Path(db))
+    for part in parts_of(catalog.COLLECTIONS):
+        count = 0
+        try:
+            async with _reading(db) as contents:  # a fault ends a snapshot
+                async for rows in contents.rows(part):
+                    if isinstance(part, Collection):
+                        for *_, raw in rows:
+                            part.decode(raw)
+                    count += len(rows)
+                    tell(Progress(count, 0, part_name(part)))
+        except (CopyRefused, StoreUnusable):
+            raise
+        except Exception as fault:  # whatever stands in the way of reading it is what is asked for
+            faults[part_name(part)] = f"behind row {count}: {' '.join(str(fault).split())}"
+    return faults
 
 
 async def renew_epoch(settings: Settings) -> None:

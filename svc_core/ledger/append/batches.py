@@ -81,6 +81,8 @@ async def append_drafts(
     _check_precondition(ctx, head)
     await check_end(ctx, head)
     batch = seal_batch(head, batch_drafts, timestamps.utc_text(ctx.now))
+    if (sealed := ctx.host.providers.get(timestamps.SealedTime)) is not None:
+        sealed.note(batch.head.recorded_at)
     check_new(record.id for record in batch.records)
     judge = await BatchAdmission.of(ctx, batch_drafts)
     for number, (draft, record) in enumerate(zip(batch_drafts, batch.records, strict=True)):

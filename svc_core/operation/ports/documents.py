@@ -254,14 +254,15 @@ NO_SPACE: Final = "no space is left on the disk of the database"
 class StorageUnavailable(Exception):  # noqa: N818 - said as the state that it is
     """The store cannot answer now: disk full, input/output error, waited too long, closed.
 
-    `is_full` tells the one cause that whoever looks after it mends by making room.
+    `is_full` and `is_damaged` tell causes that whoever looks after it mends.
     """
 
     exit_code = 1
 
-    def __init__(self, why: str, *, is_full: bool = False) -> None:
+    def __init__(self, why: str, *, is_full: bool = False, is_damaged: bool = False) -> None:
         super().__init__(why)
         self.is_full = is_full
+        self.is_damaged = is_damaged
 
     def __str__(self) -> str:
         return f"the database cannot be used now: {super().__str__()}"

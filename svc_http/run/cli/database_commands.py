@@ -141,6 +141,26 @@ def _restore(
 
 
 @app.command
+def _check(*, common: Common = COMMON) -> int:
+    """Read everything that is stored, and say which collection is damaged; exit 1 if one is.
+
+    Servers may go on meanwhile. The seals of ledgers are checked by `svc ledger fsck`. Damage is
+    mended by restoring a backup: svc db restore.
+    """
+    from svc_http.service import database_maintenance as care  # noqa: PLC0415 - help is shown without it
+
+    db = _db(common)
+    with show.bar("db check") as news:
+        faults = asyncio.run(care.check_database(db, news))
+    if common.json:
+        show.as_json({"db": without_secret(db), "ok": not faults, "faults": faults})
+    else:
+        rows = [{"part": part, "fault": fault} for part, fault in faults.items()]
+        show.print_table(rows, ("part", "fault"), f"{without_secret(db)} can be read whole.")
+    return REFUSED if faults else 0
+
+
+@app.command
 def _renew_epoch(
     *,
     confirm: Annotated[str, Parameter(help="The word `renew`, to say that it is meant.")],

@@ -1,10 +1,12 @@
 """`svc doctor`: checks that this machine has everything the server needs."""
 
 import asyncio
+import json
 import platform
 import sqlite3
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,6 +39,10 @@ from svc_http.stores.sqlite import has_wal_reset_fault
 from svc_http.stores.sqlite.work_queue import sqlite_fault_text
 
 T = TypeVar("T")
+
+ANSWER_SECONDS = 3.0
+ANSWER_BYTES_MAX = 65_536
+"""How long a server may take to say whether it is ready, and how much."""
 
 
 def doctor_command(*, common: Common = COMMON) -> int:
@@ -103,7 +109,32 @@ def _service(common: Common) -> Iterator[Check]:
         yield from _database(settings)
     running = is_answering(channel.socket_path(settings.file))
     yield Check("server", None, "running" if running else "not running")
-    yield from _endings(common) if running else (_port(settings),)
+    yield from (_readiness(settings), *_endings(common)) if running else (_port(settings),)
+
+
+def _readiness(settings: Settings) -> Check:
+    """What the running server says of itself at `/readyz`."""
+    connection = HTTPConnection(settings.host, settings.port, timeout=ANSWER_SECONDS)
+    try:
+        connection.request("GET", "/readyz")
+        with connection.getresponse() as answer:
+            body = json.loads(answer.read(ANSWER_BYTES_MAX))
+    except (OSError, HTTPException, ValueError) as fault:
+        return Check("readiness", None, f"port {settings.port} does not say: {fault}")
+    finally:
+        connection.close()
+    if body.get("status") != "ready":
+        return Check("readiness", False, f"{body.get('detail')} {body.get('resolution')}")
+    clock = [f"{cause} by {body[name]:.0f} s" for name, cause in _CLOCK.items() if name in body]
+    cure = f"{', '.join(clock)}; keep the clock by NTP" if clock else ""
+    return graded_check("readiness", "ready", cure, None)
+
+
+_CLOCK = {
+    "clockJumpSeconds": "the clock was set while the server ran,",
+    "sealedAheadSeconds": "sealed times of the ledger are ahead",
+}
+"""What is wrong with a clock, by the members of `/readyz`."""
 
 
 def _endings(common: Common) -> Iterator[Check]:

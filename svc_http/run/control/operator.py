@@ -107,7 +107,8 @@ class Operator:
             return self.refuse(refusal)
         except StorageUnavailable as failure:
             self.failed(failure)
-            step = "Make room on that disk, then repeat the command." if failure.is_full else ""
+            step = "Make room on that disk, then repeat the command." * failure.is_full
+            step += "Look with svc db check, then restore a backup." * failure.is_damaged
             detail = f"{str(failure)[0].upper()}{str(failure)[1:]}."
             return self.refuse(Problem(problem.STORAGE_UNAVAILABLE, detail, resolution=step))
         except SharedUnavailable as failure:
@@ -144,7 +145,10 @@ class Operator:
         caller = AuditCaller(who="operator", request_id=system.new_request_id())
         # What the operator is refused is told at the terminal, and nobody else needs to know.
         witness = witness_of(caller, takes_refusals=False)
-        return await Execution(invocation, actor, now, units, witness).reply()
+        try:
+            return await Execution(invocation, actor, now, units, witness).reply()
+        except ExceptionGroup as group:
+            raise _cause(group) from group
 
     async def _actor(self, operation: Operation[Any, Any], request: OperatorRequest) -> Actor:
         if operation.binding == "system":
@@ -186,6 +190,14 @@ class Operator:
             if await self.service.read(tenant, has_row):
                 return tenant
         raise Problem(problem.NOT_FOUND, f"There is no {collection.kind} {id_}.")
+
+
+def _cause(group: ExceptionGroup[Exception]) -> Exception:
+    """The store that failed under tasks which ran side by side, or else the group itself."""
+    cause: Exception | None = group.subgroup((StorageUnavailable, SharedUnavailable))
+    while isinstance(cause, ExceptionGroup):
+        cause = cause.exceptions[0]
+    return cause or group
 
 
 def _read(line: bytes, *, exact: bool = False) -> OperatorRequest:

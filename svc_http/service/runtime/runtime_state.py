@@ -25,6 +25,7 @@ from svc_core.base.seals import SealError
 from svc_core.catalog.tools import CatalogueTools
 from svc_core.knowledge.retrieval import TimeLimit
 from svc_core.ledger.signing_key import Purpose, ensure_signer, stored_signer
+from svc_core.ledger.timestamps import SealedTime
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host, Signer
 from svc_core.operation.parsing import Site
@@ -99,7 +100,7 @@ def _host(
     chat, embedder = providers.chat, providers.embedder
     lends: dict[type, Any] = {Typesetter: markup.PageTypesetter(settings.origin), Tables: Tables()}
     lends |= {PlanTable: plan_table, TimeLimit: asyncio.wait_for, Backend: chat or RuleBackend()}
-    lends[Receipts] = StoredPayments(storage)
+    lends |= {Receipts: StoredPayments(storage), SealedTime: SealedTime()}
     lends[Tools] = CatalogueTools(Site(settings.origin, aliases=False))
     if chat is not None and settings.rewrite_reports:
         lends[Writer] = chat
@@ -379,6 +380,14 @@ class Runtime:
             while renewals:
                 self.journal.note("error", "change feed renewed", reason=renewals.pop())
             await asyncio.sleep(WATCH_SECONDS)
+
+    def clock_state(self) -> dict[str, object]:
+        """What is wrong with the clock, for `/readyz`: by how much it was set while this process
+        ran, and by how much the newest sealed time is ahead of it; empty if nothing is."""
+        now, clock = self.now(), self.clock
+        ahead = self.host.providers[SealedTime].ahead_seconds(now)
+        jump = {"clockJumpSeconds": round(clock.jumped, 3)} if clock.at else {}
+        return {**jump, **({"sealedAheadSeconds": ahead} if ahead else {})}
 
     def halt(self) -> None:
         """Stop the workers from beginning new work; `stop` waits for the rest. Safe to repeat."""

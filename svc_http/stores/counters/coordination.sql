@@ -19,11 +19,17 @@ CREATE UNLOGGED TABLE IF NOT EXISTS svc_leases (
 WITH asked AS (
   SELECT * FROM unnest($1::text[], $2::int8[], $3::int8[]) AS a (name, per_minute, per_day)
 ), clock AS (
-  SELECT least($4::int8, extract(epoch FROM clock_timestamp())::int8 + 60) AS second
+  -- Later windows than `last` were opened before the clock was set back.
+  SELECT least($4::int8, now + 60) AS second, greatest($4::int8, now) AS last
+  FROM extract(epoch FROM clock_timestamp()) AS e (moment), cast(moment AS int8) AS now
 ), held AS MATERIALIZED (
   SELECT * FROM svc_windows WHERE name = ANY ($1) ORDER BY name FOR UPDATE
 ), turned AS MATERIALIZED (
-  SELECT name, greatest(minute, second / 60) AS minute, greatest(day, second / 86400) AS day,
+  SELECT name,
+    CASE WHEN minute > last / 60 + 1 THEN last / 60 ELSE greatest(minute, second / 60) END
+      AS minute,
+    CASE WHEN day > last / 86400 + 1 THEN last / 86400 ELSE greatest(day, second / 86400) END
+      AS day,
     CASE WHEN minute < second / 60 THEN 0 ELSE in_minute END AS in_minute,
     CASE WHEN day < second / 86400 THEN 0 ELSE in_day END AS in_day
   FROM held, clock
@@ -35,7 +41,7 @@ WITH asked AS (
   UPDATE svc_windows AS w SET minute = t.minute, in_minute = t.in_minute + fits,
     day = t.day, in_day = t.in_day + fits
   FROM turned AS t, decision
-  WHERE w.name = t.name AND (fits = 1 OR w.minute < t.minute OR w.day < t.day)
+  WHERE w.name = t.name AND (fits = 1 OR w.minute <> t.minute OR w.day <> t.day)
 )
 SELECT minute, day, in_minute, in_day FROM turned ORDER BY array_position($1, name)
 -- open_windows

@@ -5,17 +5,21 @@
 -- A window is the numbers of its minute and its day and what was counted in them.
 local second, at = struct.unpack('>I4', ARGV[1])
 -- A caller whose clock is far ahead must not take the windows of everybody along.
-second = math.min(second, redis.call('TIME')[1] + 60)
+local clock = redis.call('TIME')[1]
+second = math.min(second, clock + 60)
 local minute, day = math.floor(second / 60), math.floor(second / 86400)
+-- The last window that a right clock may have opened; later ones are of before it was set back.
+local last_minute = math.floor(math.max(second, clock) / 60) + 1
+local last_day = math.floor(math.max(second, clock) / 86400) + 1
 local held, windows, told = redis.call('MGET', unpack(KEYS)), {}, ''
 local fits, turned, latest_minute, latest_day = true, false, minute, day
 for i = 1, #KEYS do
   local m, in_minute, d, in_day, per_minute, per_day = minute, 0, day, 0
   if held[i] then
     local old_m, old_in_minute, old_d, old_in_day = struct.unpack('>I4I4I4I4', held[i])
-    if old_m >= m then m, in_minute = old_m, old_in_minute end
-    if old_d >= d then d, in_day = old_d, old_in_day end
-    turned = turned or m > old_m or d > old_d
+    if old_m >= m then m, in_minute = old_m > last_minute and last_minute - 1 or old_m, old_in_minute end
+    if old_d >= d then d, in_day = old_d > last_day and last_day - 1 or old_d, old_in_day end
+    turned = turned or m ~= old_m or d ~= old_d
   end
   per_minute, per_day, at = struct.unpack('>I8I8', ARGV[1], at)
   fits = fits and in_minute < per_minute and in_day < per_day

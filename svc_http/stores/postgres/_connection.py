@@ -98,6 +98,8 @@ def translate_postgres_error(error: BaseException) -> BaseException:
 
 _FULL = "53100"
 """The SQLSTATE of a full disk."""
+_DAMAGED = "XX00"
+"""The SQLSTATE prefix of damaged tables and indexes."""
 
 
 def _state(error: BaseException) -> str:
@@ -106,7 +108,9 @@ def _state(error: BaseException) -> str:
 
 def _unavailable(error: BaseException) -> StorageUnavailable:
     words = " ".join(str(error).split()) or type(error).__name__
-    is_full = _state(error) == _FULL
-    unavailable = StorageUnavailable(f"PostgreSQL: {words}", is_full=is_full)
+    state = _state(error)
+    unavailable = StorageUnavailable(
+        f"PostgreSQL: {words}", is_full=state == _FULL, is_damaged=state.startswith(_DAMAGED)
+    )
     unavailable.__cause__ = error
     return unavailable

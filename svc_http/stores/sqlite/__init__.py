@@ -4,6 +4,7 @@ from svc_http.stores.migration_steps import AppliedStep, MigrationStatus
 from svc_http.stores.sqlite._storage import (
     SqliteLimits,
     SqliteStorage,
+    file_faults,
     migrate_sqlite,
     renew_sqlite_epoch,
     sqlite_status,
@@ -15,6 +16,7 @@ __all__ = [
     "MigrationStatus",
     "SqliteLimits",
     "SqliteStorage",
+    "file_faults",
     "has_wal_reset_fault",
     "migrate_sqlite",
     "renew_sqlite_epoch",

@@ -32,6 +32,9 @@ from svc_http.stores.sqlite.work_queue import WAIT_SECONDS_MAX, WorkQueue
 
 R = TypeVar("R")
 
+FAULTS_MAX = 10
+"""The faults that a check of a file names."""
+
 READERS = 2
 """One more than reading rows needs, so that a text search does not delay a page."""
 
@@ -190,6 +193,20 @@ def sqlite_status(path: Path | str, collections: Iterable[Collection[Any]]) -> M
         return migrations.status_of(sqlite3.connect(":memory:"), declarations)
     with closing(connect_reader(Path(path))) as connection:
         return migrations.status_of(connection, declarations)
+
+
+def file_faults(path: Path) -> dict[str, str]:
+    """What SQLite finds wrong with the pages and indexes of a file, under `file`; empty if nothing.
+
+    It takes as long as reading the whole file; servers may go on meanwhile.
+    """
+    try:
+        with closing(connect_reader(path)) as connection:
+            rows = connection.execute(f"PRAGMA integrity_check({FAULTS_MAX})").fetchall()
+        texts = [text for (text,) in rows if text != "ok"]
+    except sqlite3.Error as error:
+        texts = [str(error)]
+    return {"file": "; ".join(texts)} if texts else {}
 
 
 def renew_sqlite_epoch(path: Path | str, epoch: bytes) -> None:

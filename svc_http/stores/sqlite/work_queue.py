@@ -11,6 +11,7 @@ Rule 3: a thread wakes each event loop once per batch, and a loop wakes a thread
 import asyncio
 import sqlite3
 import threading
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -176,6 +177,7 @@ _UNAVAILABLE = {
     sqlite3.SQLITE_PROTOCOL,
     sqlite3.SQLITE_READONLY,
 }
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 def is_full(error: sqlite3.Error) -> bool:
@@ -196,10 +198,15 @@ def translate_error(error: BaseException) -> BaseException:
     """
     code = getattr(error, "sqlite_errorcode", None)
     # The low byte is the primary code, the rest is detail (such as SQLITE_IOERR_FSYNC).
-    if not isinstance(error, sqlite3.Error) or code is None or code & 0xFF not in _UNAVAILABLE:
+    if isinstance(error, zlib.error):
+        unavailable = StorageUnavailable(f"a row cannot be expanded: {error}", is_damaged=True)
+    elif isinstance(error, sqlite3.Error) and code is not None and code & 0xFF in _UNAVAILABLE:
+        unavailable = StorageUnavailable(
+            f"{error.sqlite_errorname}: {sqlite_fault_text(error)}",
+            is_full=is_full(error),
+            is_damaged=code & 0xFF in _DAMAGED,
+        )
+    else:
         return error
-    unavailable = StorageUnavailable(
-        f"{error.sqlite_errorname}: {sqlite_fault_text(error)}", is_full=is_full(error)
-    )
     unavailable.__cause__ = error
     return unavailable

@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_core.base.clock_jumps import JUMP_SECONDS
 from svc_core.contract import problem
+from svc_core.ledger.timestamps import SealedTime, utc_text
 from svc_core.operation.ports import StorageUnavailable
 from svc_http.guard import edge
 from svc_http.settings import Settings
@@ -554,3 +557,27 @@ def test_nothing_escapes_and_every_error_is_a_problem(
         assert answer.headers[b"content-type"] == b"application/problem+json"
     assert answer.headers[b"x-request-id"].startswith(b"req_")
     assert b"x-svc-api-version" in answer.headers
+
+
+def test_damage_is_said_to_be_that_with_the_way_out(make_house, check_problem):
+    class DamagedStore(MemoryStorage):
+        async def read(self, tenant, unit):
+            raise StorageUnavailable("SQLITE_CORRUPT: malformed", is_damaged=True)
+
+    house = make_house(parts={"storage": DamagedStore(make_house().service_collections)})
+    answer = house.ask("GET", "/readyz")
+    check_problem(answer, problem.STORAGE_UNAVAILABLE)
+    assert "svc db check" in answer.json()["detail"]
+
+
+def test_a_clock_that_was_set_and_sealed_times_ahead_of_it_show_in_readiness(make_house):
+    house = make_house()
+    runtime = house.service.runtime
+    assert house.ask("GET", "/readyz").json() == {"status": "ready"}
+    runtime.clock.look(1e9, 0.0)
+    runtime.clock.look(1e9 - 3_600, 1.0)
+    ahead = runtime.now() + timedelta(hours=1)
+    runtime.host.providers[SealedTime].note(utc_text(ahead))
+    body = house.ask("GET", "/readyz").json()
+    assert (body["status"], body["sealedAheadSeconds"]) == ("ready", 3_600)
+    assert body["clockJumpSeconds"] < -JUMP_SECONDS

@@ -353,3 +353,29 @@ def test_a_clock_far_ahead_takes_nobody_along(request, name):
     usage = place.run(place.second.counters.hit(meter.pools, now))
     assert usage.used == (1, 1, 1, 1)
     assert usage.day * 86_400 <= now + 120
+
+
+def set_windows(request, name, minute, day):
+    """Let every window be of this minute and day, with three requests counted in it."""
+    if name == "redis_place":
+        pack = f"struct.pack('>I4I4I4I4', {minute}, 3, {day}, 3)"
+        each = f"for _, k in ipairs(redis.call('KEYS', '*')) do redis.call('SET', k, {pack}) end"
+        request.getfixturevalue("valkey").do(f'EVAL "{each} return 1" 0'.encode())
+        return
+    place = request.getfixturevalue(name)
+    statement = "UPDATE svc_windows SET minute = $1, day = $2, in_minute = 3, in_day = 3"
+    place.run(place.first.counters._fetch(statement, minute, day))
+
+
+@pytest.mark.parametrize("name", ["redis_place", "database_place"])
+@pytest.mark.parametrize("jump", [3_600, 365 * 86_400])
+def test_windows_of_before_a_clock_was_set_back_move_to_it_with_their_counts(request, name, jump):
+    place, now = request.getfixturevalue(name), int(time.time()) // 60 * 60
+    meter = Meter.of(GENERAL, (f"key_{jump}", Rate(3, 50)), (f"wsp_{jump}", Rate(40, 70)))
+    counters = place.first.counters
+    place.run(counters.hit(meter.pools, now))
+    set_windows(request, name, (now + jump) // 60, (now + jump) // 86_400)
+    usage = place.run(counters.hit(meter.pools, now))
+    assert usage.used[0] == 3, "no second quota"
+    assert usage.minute <= now // 60 + 1
+    assert usage.day <= now // 86_400 + 1
