@@ -5,7 +5,10 @@ Rule 1: a direction is always given. A default makes a member optional to send, 
 Rule 2: requests are closed (`additionalProperties: false`) unless their shape is that of others,
         answers are open: clients must expect members that are added later.
 Rule 3: `type` stands beside every `const` and `enum`, because generators of clients ask for it.
-Rule 4: the same annotations give the same schema, member for member, in the same order.
+Rule 4: what permits anything is never written as `true` or `{}`: an open shape leaves
+        `additionalProperties` out, and the values of a free mapping are described. Generators of
+        clients (openapi-generator 7.14) otherwise forget to import such a model.
+Rule 5: the same annotations give the same schema, member for member, in the same order.
 """
 
 import inspect
@@ -141,7 +144,7 @@ class Schemas:
         return {"type": type_, "enum": list(values)}
 
     def _mapping(self, annotation: Any, direction: Direction) -> Schema:
-        values = self.of(get_args(annotation)[1], direction)
+        values = self.of(get_args(annotation)[1], direction) or {"description": "Any value."}
         return {"type": "object", "additionalProperties": values}
 
     def _union(self, annotation: Any, direction: Direction) -> Schema:
@@ -230,8 +233,8 @@ class Schemas:
         schema["properties"] = properties
         if required:
             schema["required"] = required
-        if direction == "input":
-            schema["additionalProperties"] = shapes.is_open(annotation)
+        if direction == "input" and not shapes.is_open(annotation):
+            schema["additionalProperties"] = False
         return schema
 
 

@@ -107,7 +107,7 @@ def build_openapi(
             "version": "1.0",
             "description": _DESCRIPTION,
             "contact": {"name": f"{TITLE} support", "url": f"{base_url}/docs"},
-            "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": _servers(base_url, data_url, flat=flat),
         "tags": _tags(catalogue),
