@@ -139,7 +139,7 @@ async def linger(_flood: Flood, stream: Stream) -> None:
 
 async def unread(_flood: Flood, stream: Stream) -> None:
     stream[1].transport.pause_reading()
-    stream[1].write(head("GET /static/vendor/scalar-1.46.4/standalone.js"))
+    stream[1].write(head("GET /openapi.json"))
     await asyncio.sleep(60)
 
 

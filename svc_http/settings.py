@@ -31,6 +31,7 @@ from svc_http.settings_text import (
     cents,
     choice,
     contact,
+    contact_uri,
     counting_place,
     dollars,
     duration_text,
@@ -168,6 +169,9 @@ class Settings:
     fetch_contact: str = _setting("", "ops@example.com", contact)
     """Where publishers can write to whoever reads them, told in every request: SEC EDGAR answers
     nobody else. Default: nobody."""
+    security_contact: str = _setting("", "mailto:security@example.org", contact_uri)
+    """Where people can report a vulnerability; `/.well-known/security.txt` (RFC 9116) names it.
+    Default: there is no such page."""
     allow_erasure: tuple[str, ...] = _setting((), "wsp_0123456789abcdef01234567", workspaces)
     """Workspaces whose ledger content may be erased for good: ids separated by commas, or `*` for
     all. Default: none."""

@@ -174,6 +174,13 @@ def contact(text: str) -> str:
     return text
 
 
+def contact_uri(text: str) -> str:
+    """Reads an address for people as RFC 9116 wants it: a page over https, or a mail or phone."""
+    if not re.fullmatch("(?:(?:https://|mailto:|tel:)[!-~]{1,200})?", text):
+        raise ValueError("must begin with https://, mailto: or tel:")
+    return text
+
+
 def evm_address(text: str) -> str:
     """Reads an account of an Ethereum network; the checksum in its letter case is not verified."""
     if not re.fullmatch("0x[0-9a-fA-F]{40}", text) or int(text, 16) == 0:

@@ -7,6 +7,7 @@ Rule 3: a page is rendered once and sent with a strong ETag; health and metrics 
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from functools import cache
 from http import HTTPStatus
 from itertools import groupby
@@ -14,6 +15,7 @@ from typing import Any, Final, Protocol
 
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0
 
+from svc_core.base import instants
 from svc_core.base.compact import compact_text
 from svc_core.catalog import reference
 from svc_core.catalog.openapi import headers
@@ -43,11 +45,17 @@ from svc_http.pages.static_pages import (
 from svc_http.settings import Settings
 from svc_http.version import service_version
 
-SCALAR: Final = "/static/vendor/scalar-1.46.4/standalone.js"
+EXPLORER: Final = "/static/vendor/openapi-explorer-2.4.820/openapi-explorer.min.js"
 
 _TEXT: Final = "text/plain; charset=utf-8"
 
 _UNCACHED: Final = (b"cache-control", b"no-store")
+
+_ROBOTS: Final = b"User-agent: *\nAllow: /docs\nDisallow: /\n"
+"""What may be searched (RFC 9309): the reference alone; the longest rule counts."""
+
+CONTACT_VALID: Final = timedelta(days=90)
+"""How long the contact of security.txt may be relied on; RFC 9116 advises less than a year."""
 
 
 async def _send_uncached(exchange: Exchange, media_type: str, body: bytes) -> None:
@@ -120,8 +128,10 @@ class Pages:
             "/openapi.flat.json": lambda: self._document(flat=True),
             "/docs": self._docs,
             "/docs/try": self._trial,
+            "/docs/try.json": self._trial_document,
             "/docs/deprecations": self._deprecations,
             "/llms.txt": self._llms,
+            "/robots.txt": lambda: StaticPage(_TEXT, _ROBOTS),
         }
         handlers: dict[str, Handler] = {
             "/": self._index,
@@ -136,6 +146,8 @@ class Pages:
         if self._terms is not None:
             pages["/.well-known/x402"] = self._offers
             handlers["/.well-known/did.json"] = self._did
+        if self._runtime.settings.security_contact:
+            handlers["/.well-known/security.txt"] = self._security
         if self._runtime.settings.metrics_port is None:
             handlers["/metrics"] = self._metrics
         return [
@@ -185,8 +197,16 @@ class Pages:
         groups = reference.by_tag(self._operations)
         return StaticPage(HTML.media_type, _page("/docs", "docs", groups=groups))
 
+    def _trial_document(self) -> StaticPage:
+        """The description that the page of trials loads: without failures, a third of the bytes."""
+        text = openapi_bytes(self._operations, self._runtime.settings, flat=False)
+        for operation in (item for path in text["paths"].values() for item in path.values()):
+            answers = operation["responses"].items()
+            operation["responses"] = {key: value for key, value in answers if key < "300"}
+        return StaticPage(JSON.media_type, _json(text))
+
     def _trial(self) -> StaticPage:
-        main = _page("/docs/try", "try", scalar=SCALAR[1:])
+        main = _page("/docs/try", "try", explorer=EXPLORER[1:])
         settings = self._runtime.settings
         # The page may send trial requests to the service's own origins and nowhere else.
         reach = " ".join(
@@ -223,6 +243,17 @@ class Pages:
             operations=self._operations,
         )
         return StaticPage(_TEXT, text)
+
+    async def _security(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
+        # From midnight on, so that the page and its ETag change once a day.
+        today = self._runtime.now().replace(hour=0, minute=0, second=0, microsecond=0)
+        members = {
+            "Contact": self._runtime.settings.security_contact,
+            "Expires": instants.render(today + CONTACT_VALID),
+            "Canonical": f"{self._origin}/.well-known/security.txt",
+        }
+        text = "".join(f"{name}: {value}\n" for name, value in members.items())
+        await send_page(exchange, StaticPage(_TEXT, text.encode()))
 
     # -- what agents buy -----------------------------------------------------------------------
 

@@ -4,7 +4,8 @@ import asyncio
 import gzip
 import hashlib
 import tomllib
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from urllib.robotparser import RobotFileParser
 
 import pytest
 
@@ -70,9 +71,23 @@ def test_the_reference_loads_nothing_from_elsewhere(house):
     assert "'unsafe-eval'" not in policy
     assert f"connect-src 'self' {ORIGIN};" in policy
     assert "http" not in answer.text.replace(ORIGIN, "")
-    for script in (pages.SCALAR, "/static/docs.js"):
-        assert script[1:] in answer.text
-        assert house.ask("GET", script).headers["content-type"].startswith("text/javascript")
+    assert pages.EXPLORER[1:] in answer.text
+    script = house.ask("GET", pages.EXPLORER)
+    assert script.headers["content-type"].startswith("text/javascript")
+    # What a slow machine reads before it shows anything: 750 kB in a second and a half.
+    assert len(script.content) < 800_000
+
+
+def test_operations_are_tried_by_a_description_without_failures(house):
+    assert 'spec-url="../docs/try.json"' in house.ask("GET", "/docs/try").text
+    trial, whole = (house.ask("GET", path).json() for path in ("/docs/try.json", "/openapi.json"))
+    VALIDATION.validate(trial)
+    for document in (trial, whole):
+        for item in (item for path in document["paths"].values() for item in path.values()):
+            is_trial = document is trial
+            assert all(status < "300" for status in item["responses"]) is is_trial
+            item["responses"] = None
+    assert trial == whole
 
 
 def test_the_reference_may_ask_the_data_host(make_house):
@@ -93,22 +108,22 @@ def test_vendored_files_are_the_ones_that_were_taken_in():
 
 
 def test_files_are_compressed_kept_and_not_sent_twice(house):
-    answer = house.ask("GET", pages.SCALAR, headers={"Accept-Encoding": "gzip"})
-    plain = house.ask("GET", pages.SCALAR, headers={"Accept-Encoding": "gzip; q=0, *"})
+    answer = house.ask("GET", pages.EXPLORER, headers={"Accept-Encoding": "gzip"})
+    plain = house.ask("GET", pages.EXPLORER, headers={"Accept-Encoding": "gzip; q=0, *"})
     assert answer.content == plain.content  # the client unpacked it
     assert answer.headers["content-encoding"] == "gzip"
     assert "content-encoding" not in plain.headers
     assert int(answer.headers["content-length"]) < int(plain.headers["content-length"]) / 3
     assert answer.headers["etag"] != plain.headers["etag"]
     matching = {"Accept-Encoding": "gzip", "If-None-Match": answer.headers["etag"]}
-    assert house.ask("GET", pages.SCALAR, headers=matching).status_code == 304
+    assert house.ask("GET", pages.EXPLORER, headers=matching).status_code == 304
     other_coding = {"Accept-Encoding": "identity", "If-None-Match": answer.headers["etag"]}
-    assert house.ask("GET", pages.SCALAR, headers=other_coding).status_code == 200
+    assert house.ask("GET", pages.EXPLORER, headers=other_coding).status_code == 200
     assert answer.headers["cache-control"] == "public, max-age=300"
 
 
 def test_a_small_page_is_not_worth_compressing(house):
-    answer = house.ask("GET", "/static/docs.js", headers={"Accept-Encoding": "gzip"})
+    answer = house.ask("GET", "/static/favicon.svg", headers={"Accept-Encoding": "gzip"})
     assert "content-encoding" not in answer.headers
 
 
@@ -118,6 +133,49 @@ def test_a_small_page_is_not_worth_compressing(house):
 )
 def test_only_the_listed_files_are_there(house, path):
     assert house.raw({"path": path}).status == 404
+
+
+# -- what machines look for by themselves ------------------------------------------------------
+
+
+def test_the_reference_alone_may_be_searched(house):
+    answer = house.ask("GET", "/robots.txt")
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    robots = RobotFileParser()
+    robots.parse(answer.text.splitlines())
+    paths = ("/", "/docs", "/docs/try", "/problems", "/reports/a", "/openapi.json", "/dashboard")
+    assert [path for path in paths if robots.can_fetch("any", path)] == ["/docs", "/docs/try"]
+
+
+SECURITY = "/.well-known/security.txt"
+
+
+def test_who_is_told_of_a_vulnerability_is_told_by_the_operator(house, make_house, check_problem):
+    check_problem(house.ask("GET", SECURITY), problem.ROUTE_NOT_FOUND)
+    house = make_house(security_contact="mailto:security@example.org")
+    house.clock.at = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+    answer = house.ask("GET", SECURITY)
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert answer.text == (
+        "Contact: mailto:security@example.org\nExpires: 2026-06-02T00:00:00Z\n"
+        f"Canonical: {ORIGIN}{SECURITY}\n"
+    )
+    tag = {"If-None-Match": answer.headers["etag"]}
+    for hours, status in ((0, 304), (18, 304), (1, 200), (9_999, 200)):
+        house.clock.forward(hours=hours)
+        assert house.ask("GET", SECURITY, headers=tag).status_code == status
+
+
+@pytest.mark.parametrize("path", ["/robots.txt", SECURITY, "/healthz", "/api/v1/", "/api/v2/"])
+def test_such_a_page_is_read_and_nothing_else(make_house, check_problem, path):
+    house = make_house(security_contact="https://example.org/security")
+    whole, head = house.ask("GET", path), house.ask("HEAD", path)
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == str(len(whole.content))
+    for method in ("POST", "PUT", "PATCH", "DELETE"):
+        answer = house.ask(method, path)
+        check_problem(answer, problem.METHOD_NOT_ALLOWED)
+        assert answer.headers["allow"] == "GET, HEAD, OPTIONS"
 
 
 def test_health_is_never_kept(house):

@@ -114,7 +114,7 @@ def test_a_connection_over_which_nothing_is_read_is_ended(wire_server, sockets, 
     monkeypatch.setattr(edge, "LOOK_SECONDS", 0.0)
     few = type(wire_server)(connections_max=PLACES, trusted_proxies=())
     few.start()
-    large = b"/static/vendor/scalar-1.46.4/standalone.js"
+    large = b"/static/vendor/openapi-explorer-2.4.820/openapi-explorer.min.js"
     deaf = connect(sockets, few, STRANGER, HEAD.replace(b"/livez", large) + b"\r\n")
     client = connect(sockets, few, CLIENT)
     while tasks(few) > 1 or few.service.edge.under_way:

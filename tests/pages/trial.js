@@ -1,0 +1,40 @@
+// Opens the page on which operations are tried, as a machine a quarter as fast would: it is there
+// soon, its console is quiet, and an operation can be filled in and sent.
+//
+//     node trial.js CHROMIUM URL FOLDER_OF_PICTURES_OR_-
+
+import { faults, finish, launch, tab } from "./browser.js";
+
+const [executablePath, url, pictures] = process.argv.slice(2);
+const SLOWNESS = 4;
+const SECONDS_MAX = 2;
+
+const browser = await launch(executablePath);
+const page = await tab(browser, new URL(url).origin, "trial");
+page.on("console", (message) => {
+  if (message.type() === "warn") faults.push(`trial: ${message.text()}`);
+});
+const session = await page.createCDPSession();
+// Seconds of this page's own work, whatever else the machine does meanwhile.
+await session.send("Performance.enable", { timeDomain: "threadTicks" });
+const worked = async () => {
+  const { metrics } = await session.send("Performance.getMetrics");
+  return metrics.find(({ name }) => name === "TaskDuration").value;
+};
+const shows = (selector, words = "") => page.waitForFunction((css, text) => {
+  const part = document.querySelector("openapi-explorer")?.shadowRoot?.querySelector(css);
+  return part?.textContent.includes(text) && part;
+}, { timeout: 60_000 }, selector, words);
+
+await page.goto(url, { waitUntil: "load" });
+await shows("#link-overview");
+const seconds = SLOWNESS * (await worked());
+if (seconds > SECONDS_MAX) faults.push(`trial: is there after ${seconds.toFixed(1)} s`);
+
+// Without a key the answer is a refusal, which comes from the service itself.
+await page.goto(`${url}#?route=get-/reports`);
+await page.reload();
+await (await shows("[part~=btn-try]")).click();
+await shows("#the-main-body", "Response Status: 401").catch(() => faults.push("trial: shows no answer"));
+if (pictures !== "-") await page.screenshot({ path: `${pictures}/trial.png` });
+await finish(browser, `trial: there after ${seconds.toFixed(1)} s at ${SLOWNESS} times the work`);
