@@ -106,7 +106,12 @@ def test_a_font_is_sent_as_it_is(house):
 
 
 @pytest.mark.parametrize(
-    "path", ["nothing.css", "vendor/VENDOR.toml", "vendor/openapi-explorer-2.4.820/openapi-explorer.min.js"]
+    "path",
+    [
+        "nothing.css",
+        "vendor/VENDOR.toml",
+        "vendor/openapi-explorer-2.4.820/openapi-explorer.min.js",
+    ],
 )
 def test_no_other_file_is_there(house, check_problem, path):
     digest = assets.asset_address("favicon.svg").split("/")[3]
