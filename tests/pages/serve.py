@@ -26,7 +26,8 @@ from svc_http.stores import MemoryStorage
 from tests.pages import kit
 from tests.pages.reports import ID, hostile, put
 
-PATHS = ("/", "/problems", "/problems/idempotency-in-progress", "/docs", "/docs/try", "/docs/deprecations",
+PATHS = ("/", "/problems", "/problems/idempotency-in-progress", "/docs", "/docs/try",
+         "/docs/deprecations",
          "/nothing/" + "at-all-" * 40, kit.PATH)  # fmt: skip
 SHA256 = "ab" * 32
 

@@ -4,7 +4,7 @@ import asyncio
 import gzip
 import hashlib
 import tomllib
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from urllib.robotparser import RobotFileParser
 
 import pytest
