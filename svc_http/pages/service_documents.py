@@ -202,7 +202,9 @@ class Pages:
         text = openapi_bytes(self._operations, self._runtime.settings, flat=False)
         for operation in (item for path in text["paths"].values() for item in path.values()):
             answers = operation["responses"].items()
-            operation["responses"] = {key: value for key, value in answers if key < "300"}
+            operation["responses"] = {
+                status: answer for status, answer in answers if status < "300"
+            }
         return StaticPage(JSON.media_type, _json(text))
 
     def _trial(self) -> StaticPage:
@@ -252,7 +254,7 @@ class Pages:
             "Expires": instants.render(today + CONTACT_VALID),
             "Canonical": f"{self._origin}/.well-known/security.txt",
         }
-        text = "".join(f"{name}: {value}\n" for name, value in members.items())
+        text = "".join(f"{name}: {words}\n" for name, words in members.items())
         await send_page(exchange, StaticPage(_TEXT, text.encode()))
 
     # -- what agents buy -----------------------------------------------------------------------
