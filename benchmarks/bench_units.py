@@ -1,10 +1,11 @@
-"""How long any operation or worker holds the one writer of a SQLite file, at its worst.
+"""How long any operation or worker holds the writer of a SQLite file, or a reader, at its worst.
 
-Every operation of the catalogue that writes and every worker runs with the largest input that its
-bounds admit, over a store that is large where that could matter: a subject of 20,000 records, a
-profile of 5,000 reports, a feed of 2,000 long items. What is measured is each unit of work of its
-own: from its first step on the writer's thread until its commit is told. Goal: no unit takes
-250 ms. Run: python benchmarks/bench_units.py [--quick]
+Every operation of the catalogue and every worker runs with the largest input that its bounds admit,
+over a store that is large where that could matter: a subject of 20,000 records and twenty others
+that bear its names, a profile of 5,000 reports, a feed of 2,000 long items, an entity of 20,000
+relations (`unit_reads.py`). What is measured is each unit of work of its own: of one that writes,
+from its first step on the writer's thread until its commit is told; of one that only reads, its
+computing. Goal: no unit takes 250 ms. Run: python benchmarks/bench_units.py [--quick]
 """
 
 import asyncio
@@ -14,12 +15,15 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import attrs
+import bench_graphs as hub
 from outcome import close_run, is_quick
+from unit_reads import BODIES, READS, missing_reads, queries
 
 from svc_core import catalog, wire
 from svc_core.contract.answer import Answer
@@ -29,6 +33,7 @@ from svc_core.ledger.append.batches import append_drafts
 from svc_core.ledger.append.entries import Entry
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
+from svc_core.operation.inputs import inputs_of
 from svc_core.operation.ports import SYSTEM
 from svc_core.outbox import cloud_events as events
 from svc_core.outbox.model import WEBHOOKS, WEBHOOKS_MAX
@@ -41,6 +46,7 @@ from svc_core.webhooks import delivery_queue as delivering
 from svc_http import system
 from svc_http.outside.fetch.webhook_poster import Poster
 from svc_http.run.control.services import operator_of
+from svc_http.run.demo.seed import seed_demo
 from svc_http.service.runtime.runtime_state import Runtime
 from svc_http.service.runtime.tasks import purge_answers
 from svc_http.service.secret import with_secret
@@ -66,9 +72,23 @@ class TimedStore:
     def __init__(self, store: SqliteStorage) -> None:
         self.store = store
         self.holds: list[tuple[float, float]] = []
+        self.reads: list[float] = []
+        """Milliseconds of computing of each unit that read."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.store, name)
+
+    async def read(self, tenant: str, unit: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Run the unit; its milliseconds of computing are noted."""
+
+        async def timed_unit(tx: Any) -> Any:
+            cpu = time.thread_time()
+            try:
+                return await unit(tx)
+            finally:
+                self.reads.append((time.thread_time() - cpu) * 1_000)
+
+        return await self.store.read(tenant, timed_unit)
 
     async def write(self, tenant: str, unit: Callable[[Any], Awaitable[Any]]) -> Any:
         """Run the unit; its milliseconds, and those of computing in it, are noted."""
@@ -192,6 +212,89 @@ async def _fill_ledger(bench: Bench) -> None:
 def claim(subject: str, number: int, text: str = LONG) -> dict[str, Any]:
     claim_body = {"predicate": "motto", "value": f"{number} {text}"}
     return {"kind": "claim", "op": "assert", "subject": subject, **claim_body}
+
+
+NAME = {"scheme": "lei", "value": "5493001KJTIIGC8Y1R12"}
+
+
+async def fill_reads(bench: Bench) -> None:
+    """What makes reading dear: names that large subjects share, descriptions that change often, an
+    entity with many relations, and rows of every kind."""
+    author = Actor(bench.workspace, workspace_id=bench.workspace, key_id=bench.key)
+
+    async def append(entries: Sequence[dict[str, Any]]) -> None:
+        drafts = [wire.structure(Entry, row) for row in entries]
+        await bench.write(lambda ctx: append_drafts(attrs.evolve(ctx, actor=author), drafts))
+
+    for holder in range(20 if not bench.quick else 4):
+        body = {"type": "topic", "label": f"Ports {holder}"}
+        subject = (await bench.run("openSubject", body))["data"]["id"] if holder else bench.subject
+        name = {"kind": "designator", "op": "assert", "subject": subject, **NAME}
+        await append([name])
+        for first in range(0, bench.scaled_count(19_000) if holder else 0, BATCH):
+            await append([claim(subject, first + at, "brief") for at in range(BATCH)])
+    subject = (await bench.run("openSubject", {"type": "topic", "label": "Changing"}))["data"]["id"]
+    for first in range(0, 2_500 if not bench.quick else 500, 10):
+        hours = [datetime(2000, 1, 1, tzinfo=UTC) + timedelta(hours=first + at) for at in range(11)]
+        await append(
+            [
+                {"kind": "subject", "op": "amend", "subject": subject, "target": subject,
+                 "type": "topic", "label": f"Changing {hour}", "reason": "no-longer-true",
+                 "validFrom": hour.isoformat(), "validTo": end.isoformat()}
+                for hour, end in pairwise(hours)
+            ]
+        )  # fmt: skip
+    await hub.fill(bench.store, "one hub", bench.scaled_count(20_000), bench.scaled_count(20_000))
+    folder = bench.folder / "demo"
+    folder.mkdir()
+    async with bench_fetcher(bench) as fetcher:
+        await seed_demo(bench.service, fetcher, folder)
+    bench.profiles.append(await _profile(bench, bench.scaled_count(5_000)))
+    body = {"name": "n" * 120, "subjectIds": [bench.subject]}
+    await bench.run("createProject", body)
+    automation = await bench.run("createAutomation", {"name": "n", "instructions": LONG})
+    await bench.run("runAutomation", path={"automationId": automation["data"]["id"]})
+
+
+async def read_worst(bench: Bench) -> dict[str, tuple[float, int]]:
+    """The longest unit of each operation that reads, of computing, and how many units there were.
+
+    An operation that is refused whatever it is asked is none of these.
+    """
+    operator_ = operator_of(bench.runtime, bench.fail)
+    operations = {op.id: op for op in (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS)}
+    rows = {
+        "profile": bench.profiles[-1], "hub": f"ent_{0:024x}", "subject": bench.subject,
+        "record": bench.claims[500], "tile": "entries/000",
+    }  # fmt: skip
+    outcomes: dict[str, tuple[float, int]] = {}
+    for source, names in READS.items():
+        for operation in map(operations.__getitem__, names.split()):
+            if source and source not in rows:
+                continue
+            bench.store.reads.clear()
+            is_answered = False
+            for query in queries(operation):
+                line: dict[str, Any] = {"operation": operation.id, "query": query}
+                owns = [i for i in inputs_of(operation.request) if source and i.is_positional]
+                body = {i.name: rows[source] for i in owns if i.place == "member"}
+                line["body"] = BODIES.get(operation.id, body)
+                line["path"] = {i.name: rows[source] for i in owns if i.place == "path"}
+                if operation.id in PUBLIC:
+                    line["account"] = bench.workspace
+                raw = await operator_.answer(json.dumps(line).encode(), lambda _: None)
+                answer = json.loads(raw)
+                is_answered |= "ok" in answer
+                page = answer.get("ok", {}).get("body")
+                page = page.get("data") if isinstance(page, dict) else None
+                if isinstance(page, list) and page and operation.id not in rows:
+                    rows[operation.id] = page[0].get("id") or page[0].get("code")
+            if is_answered:
+                reads = bench.store.reads
+                outcomes[operation.id] = (max(reads, default=0.0), len(reads))
+            else:
+                print(operation.id, answer)
+    return outcomes
 
 
 async def _profile(bench: Bench, reports: int) -> str:
@@ -573,6 +676,10 @@ ELSEWHERE = frozenset(
         "streamChat",  # streams: `bench_streams.py`
         "getPaymentReceipt",
         "reconcilePayments",  # these two need payments: `bench_payments.py`
+        # What follows writes a row of a person or of a workspace, or a few beside it.
+        *("addPasskey", "removePasskey", "setPassword", "revokeSession", "deleteThread"),
+        *("inviteMember", "linkUser", "removeMember", "removeUser", "revokeInvitation"),
+        *("setMemberRole", "renameWorkspace", "deleteWorkspace", "keepWorkspace"),
     }
 )
 """Operations that no case runs, each with its reason."""
@@ -581,7 +688,8 @@ ELSEWHERE = frozenset(
 def missing_operations() -> set[str]:
     """The operations that write and that no case runs."""
     every = (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS)
-    run = {name for _, names in CASES.values() for name in names.split()}
+    names = " ".join([*READS.values(), *(names for _, names in CASES.values())])
+    run = {*names.split()}
     return {op.id for op in every if op.unit.kind != "read"} - run - ELSEWHERE
 
 
@@ -605,13 +713,16 @@ async def measure(folder: Path, *, quick: bool) -> dict[str, tuple[float, float,
         store.holds.clear()
         await case(bench)
         holds[name] = (*max(store.holds), len(store.holds))
+    await fill_reads(bench)
+    for name, (longest, units) in (await read_worst(bench)).items():
+        holds[f"{name}, reads"] = (longest, longest, units)
     await runtime.stop()
     await store.close()
     return holds
 
 
 def main() -> int:
-    if missing := missing_operations():
+    if missing := missing_operations() | missing_reads():
         print(f"no case runs {', '.join(sorted(missing))}")
         return 1
     with TemporaryDirectory() as folder:

@@ -28,13 +28,15 @@ from svc_core.ledger.append.validation import drafts, repeatable_salt
 from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.log.record_seals import payload_hash, record_id
 from svc_core.ledger.model import LedgerRecord, SealedRow, Verification, public_record
-from svc_core.ledger.records import KIND_PREFIX, Kind, payload_bytes
+from svc_core.ledger.records import KIND_PREFIX, Kind, SealedRecord, payload_bytes
 from svc_core.ledger.repository import (
+    PART_LINES,
     check_all,
     checkpoint_of,
+    first_part,
     head_of,
+    parted_records,
     prefix,
-    records_of,
     vkey_of,
 )
 from svc_core.ledger.verify.log_verification import line_chunks
@@ -216,10 +218,21 @@ async def list_subject_history(ctx: Context, request: SubjectHistory) -> Page[Le
     Raises:
         Problem: NOT_FOUND.
     """
-    records = await records_of(ctx, request.subject_id)
+    records = await first_part(ctx, request.subject_id)
     if not records:
         raise Problem(problem.NOT_FOUND, f"The ledger has no subject {request.subject_id}.")
-    return Page(tuple(wire.to_bytes(public_record(record)) for record in records[-request.limit :]))
+
+    def page(history: Sequence[SealedRecord]) -> Page[LedgerRecord]:
+        rows = history[-request.limit :]
+        return Page(tuple(wire.to_bytes(public_record(record)) for record in rows))
+
+    if len(records) < PART_LINES:
+        return page(records)
+
+    async def rest(work: WorkContext) -> Page[LedgerRecord]:
+        return page(await parted_records(work, (request.subject_id,), size=None))
+
+    return ctx.later(rest)
 
 
 async def read_head(ctx: Context, request: ReadHead) -> Single[SignedHead]:

@@ -1,10 +1,10 @@
 """The ledger: its requests, use cases and operations (Spec: Ontology ledger; C2SP tlog)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from hashlib import sha256
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import attrs
 from attrs import frozen
@@ -58,6 +58,8 @@ from svc_core.operation.ports import BASE_V2, Position, SealedLine
 from svc_core.operation.units import WorkContext
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf, Le, MaxLen, MinLen, Pattern
+
+R = TypeVar("R")
 
 BATCH_MAX = 100
 SVG = Representation("svg", "image/svg+xml")
@@ -300,7 +302,8 @@ def _created_answer(batch: AppendedBatch, location: str) -> Created[Any]:
 
 async def list_subjects(ctx: Context, request: ListSubjects) -> Page[SubjectRow]:
     """The subjects of the workspace, newest first, each as it is described now. With `designator`,
-    only those that ever had it.
+    only those that ever had it. A page ends before its limit where its subjects have very many
+    records.
     """
     key = _designator(request.designator)
     binding = ctx.list_binding({} if key is None else {"designator": (key,)})
@@ -308,22 +311,28 @@ async def list_subjects(ctx: Context, request: ListSubjects) -> Page[SubjectRow]
     openings = await ctx.tx.ledger.opened(
         before=None if position is None else position.order, key=key, limit=request.limit + 1
     )
-    page = openings[: request.limit]
-    parts = or_default(request.include, ())
-    rows = [await _with_parts(ctx, row, parts) for row in await reading.subject_rows(ctx, page)]
-    end = Position(page[-1].seq, "") if len(openings) > len(page) else None
-    return Page(tuple(rows), ctx.seal_cursor(end, binding))
-
-
-async def _with_parts(ctx: Context, row: SubjectRow, parts: Sequence[str]) -> bytes:
-    """A row of the list with parts of the subject's fold as of now."""
-    raw = wire.to_bytes(row)
+    page, parts = openings[: request.limit], or_default(request.include, ())
+    if parts:
+        page = page[: await reading.foldable_count(ctx, [line.subject for line in page])]
+    rows = await reading.subject_rows(ctx, page)
+    end = Position(rows[-1].seq, "") if len(openings) > len(rows) else None
+    cursor = ctx.seal_cursor(end, binding)
     if not parts:
-        return raw
-    bounds = FoldSubject(row.id).bounds(ctx.now)
-    flags = {name: name in parts for name in ("history", "segments")}
-    view = json.loads(encode(await reading.view_of(ctx, row.id, bounds, **flags)))
-    return wire.to_bytes(json.loads(raw) | {name: view[name] for name in parts})
+        return Page(tuple(map(wire.to_bytes, rows)), cursor)
+
+    async def with_parts(row: SubjectRow, answer: Callable[[bytes], R]) -> R:
+        """Answer with a row of the list with parts of the subject's fold as of now."""
+
+        def join(view: SubjectView) -> R:
+            members, fold = json.loads(wire.to_bytes(row)), json.loads(encode(view))
+            return answer(wire.to_bytes(members | {name: fold[name] for name in parts}))
+
+        bounds = FoldSubject(row.id).bounds(ctx.now)
+        return await reading.view_of(ctx, row.id, bounds, join, parts=parts)
+
+    if len(rows) == 1:
+        return await with_parts(rows[0], lambda raw: Page((raw,), cursor))
+    return Page(tuple([await with_parts(row, bytes) for row in rows]), cursor)
 
 
 def _designator(text: Maybe[str]) -> str | None:
@@ -341,19 +350,20 @@ async def get_subject(ctx: Context, request: FoldSubject) -> Single[SubjectView]
     """
     bounds = request.bounds(ctx.now)
     if ctx.format == SVG.format:
-        is_marked = not isinstance(request.valid_time, Unset)
-        body = await reading.picture_of(ctx, request.subject_id, bounds, is_marked=is_marked)
-        return Content(SVG.media_type, body, (sha256(body).hexdigest(),))
+        return await reading.picture_of(
+            ctx,
+            request.subject_id,
+            bounds,
+            lambda body: Content(SVG.media_type, body, (sha256(body).hexdigest(),)),
+            is_marked=not isinstance(request.valid_time, Unset),
+        )
+
+    def answer(view: SubjectView) -> Single[SubjectView]:
+        raw = encode(view)
+        return Single(raw, _tag(raw, request.valid_time))
+
     parts = or_default(request.include, ())
-    view = await reading.view_of(
-        ctx,
-        request.subject_id,
-        bounds,
-        history="history" in parts,
-        segments="segments" in parts,
-    )
-    raw = encode(view)
-    return Single(raw, _tag(raw, request.valid_time))
+    return await reading.view_of(ctx, request.subject_id, bounds, answer, parts=parts)
 
 
 def _tag(body: bytes, valid_time: Maybe[str]) -> tuple[str, ...] | None:
@@ -368,8 +378,13 @@ async def export_subject(ctx: Context, request: ExportSubject) -> Content:
     claims refer to are in the bundle.
     """
     bounds = request.bounds(ctx.now)
-    body = await reading.bundle_of(ctx, request.subject_id, bounds, request.tlp)
-    return Content(STIX.media_type, body, _tag(body, request.valid_time))
+    return await reading.bundle_of(
+        ctx,
+        request.subject_id,
+        bounds,
+        lambda body: Content(STIX.media_type, body, _tag(body, request.valid_time)),
+        tlp=request.tlp,
+    )
 
 
 async def export_records(ctx: Context, request: ListRecords) -> Page[SealedRow]:

@@ -1,7 +1,8 @@
 """Queries of a ledger: subject lists, folds, pictures, exports and tiles; nothing here writes."""
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Sequence, Sized
+from functools import partial
+from typing import Final, TypeVar
 
 import attrs
 from attrs import frozen
@@ -22,25 +23,36 @@ from svc_core.ledger.model import SubjectRow
 from svc_core.ledger.picture import svg
 from svc_core.ledger.records import SealedRecord, decode, split_line
 from svc_core.ledger.repository import (
+    PART_LINES,
+    SUBJECT_LINES_MAX,
     check_all,
+    first_part,
     head_of,
-    lines_of,
+    parted_records,
     prefix,
     records_by_id,
-    records_of,
 )
 from svc_core.ledger.stix.bundle import related_subjects, stix_bundle
 from svc_core.ledger.transfer.marking import Tlp
 from svc_core.operation.context import Context
 from svc_core.operation.ports import LEDGER_LEVELS, SealedLine
+from svc_core.operation.units import WorkContext
 
 EXPORT_BYTES_MAX: Final = 4 * 2**20
 """Bytes of one page of an export; a page ends early rather than pass it."""
 HOLDERS_MAX: Final = 20
 """Other subjects that are named for one designator."""
+RIVAL_RECORDS_MAX: Final = 2_000
+"""Records of other subjects that give its designators, and as many that act on those: 0.1 s."""
+NAMING_RECORDS_MAX: Final = SUBJECT_LINES_MAX + RIVAL_RECORDS_MAX
+"""Records that are looked at for one designator: all of the subject itself, too."""
+NAMES_AT_ONCE: Final = 5
+IDENTITY_ACTS_MAX: Final = 2_000
+"""Records that say what the subjects of one page are: 0.1 s."""
 RELATED_MAX: Final = 1_000
 """Other subjects in one STIX bundle; their records are read one subject after the other."""
-_SUBJECT_KIND: Final = b',"kind":"subject",'
+
+R = TypeVar("R")
 
 
 @frozen
@@ -56,40 +68,68 @@ class FoldBounds:
 
 
 async def subject_rows(ctx: Context, openings: Sequence[SealedLine]) -> tuple[SubjectRow, ...]:
-    """Return the list rows of the subjects that these records opened, as described now."""
-    by_subject = {opening.subject: opening for opening in openings}
-    rows = {
-        subject: _subject_row(ctx, by_subject[subject], lines)
-        async for subject, lines in lines_of(ctx, by_subject)
-    }
-    return tuple(rows[opening.subject] for opening in openings)
+    """Return the list rows of the subjects that these records opened, as described now.
+
+    There are fewer rows, and at least one, where too many records say what these subjects are. A
+    subject of which too many do has no description.
+    """
+    subjects = [opening.subject for opening in openings]
+    acts = await _identity_acts(ctx, subjects)
+    if len(acts) <= IDENTITY_ACTS_MAX:
+        return tuple(_subject_row(ctx, opening, acts) for opening in openings)
+    rows, count = list[SubjectRow](), 0
+    for opening in openings:
+        acts = await _identity_acts(ctx, [opening.subject])
+        count += len(acts)
+        if count > IDENTITY_ACTS_MAX and rows:
+            break
+        rows.append(_subject_row(ctx, opening, acts))
+    return tuple(rows)
 
 
-def _subject_row(ctx: Context, opening: SealedLine, lines: Iterable[bytes]) -> SubjectRow:
-    # Only the records of the subject itself say what it is; the others need not be decoded.
-    records = [decode(line) for line in lines if _SUBJECT_KIND in split_line(line).head]
-    identity = fold_records(
-        records, opening.subject, valid_time=timestamps.utc_text(ctx.now)
-    ).identity
+async def _identity_acts(ctx: Context, subjects: Sequence[str]) -> list[SealedRecord]:
+    """Read the records that act on what the subjects are said to be, some more than are judged."""
+    lines = await ctx.tx.ledger.acts(subjects, subjects=subjects, limit=IDENTITY_ACTS_MAX + 1)
+    return [decode(line) for line in lines]
+
+
+def _subject_row(ctx: Context, opening: SealedLine, acts: Sequence[SealedRecord]) -> SubjectRow:
     first = decode(opening.line)
+    is_known = len(acts) <= IDENTITY_ACTS_MAX
+    view = fold_records(
+        [first, *acts] if is_known else (), opening.subject, valid_time=timestamps.utc_text(ctx.now)
+    )
     return SubjectRow(
         id=opening.subject,
-        type=text_of(identity and identity.type),
-        label=text_of(identity and identity.label),
-        description=text_of(identity and identity.description),
+        type=text_of(view.identity and view.identity.type),
+        label=text_of(view.identity and view.identity.label),
+        description=text_of(view.identity and view.identity.description),
         opened_at=first.recorded_at,
         author=first.author,
         seq=first.seq,
     )
 
 
+async def foldable_count(ctx: Context, subjects: Sequence[str]) -> int:
+    """Return how many of the subjects, the first ones, are folded in one unit of work; at least 1.
+
+    If it is one it may have too many records for that.
+    """
+    total = 0
+    for place, subject in enumerate(subjects):
+        total += (await ctx.tx.ledger.counts_of((subject,)))[subject]
+        if total >= PART_LINES:
+            return max(place, 1)
+    return len(subjects)
+
+
 async def known_records(
     ctx: Context, subject: str, bounds: FoldBounds
 ) -> tuple[TreeHead, tuple[SealedRecord, ...]]:
-    """Read the records of a subject within the bounds, and the ledger's head there.
+    """Read the ledger's head within the bounds, and the first records of a subject there.
 
-    With a record time and a size, the smaller prefix counts. A subject that was opened later has no
-    records in it.
+    There are more records if these are `PART_LINES`. With a record time and a size, the smaller
+    prefix counts. A subject that was opened later has no records in it.
 
     Raises:
         Problem: NOT_FOUND if the ledger has no such subject at all; INVALID_PARAMETER for a size
@@ -99,33 +139,61 @@ async def known_records(
     if bounds.record_time is not None:
         sizes.append(await ctx.tx.ledger.size_at(bounds.record_time))
     head = await prefix(ctx, min(sizes, default=None))
-    records = await records_of(ctx, subject, size=head.size)
+    records = await first_part(ctx, subject, size=head.size)
     if not records and await ctx.tx.ledger.get(subject) is None:
         raise Problem(problem.NOT_FOUND, "No such resource is visible to this key.")
     return head, records
 
 
 async def view_of(
-    ctx: Context, subject: str, bounds: FoldBounds, *, history: bool = False, segments: bool = False
-) -> SubjectView:
-    """Fold a subject on the prefix of the ledger that the bounds name.
+    ctx: Context,
+    subject: str,
+    bounds: FoldBounds,
+    answer: Callable[[SubjectView], R],
+    *,
+    parts: Sequence[str] = (),
+) -> R:
+    """Answer with a subject folded on the prefix of the ledger that the bounds name.
 
     Raises:
-        Problem: as `known_records`.
+        Problem: as `known_records`; INVALID_PARAMETER if there is too much to read.
     """
     head, records = await known_records(ctx, subject, bounds)
+    fold = partial(_fold, subject=subject, bounds=bounds, head=head, parts=parts)
+    if len(records) < PART_LINES:
+        view = fold(records)
+        return answer(attrs.evolve(view, collisions=await _collisions(ctx, view, head)))
+
+    async def rest(work: WorkContext) -> R:
+        units, tenant = work.work, work.actor.tenant
+        all_records = await parted_records(work, (subject,), size=head.size)
+        view = await units.aside(partial(fold, all_records))
+        collisions = await units.read(tenant, lambda own: _collisions(own, view, head))
+        return await units.aside(lambda: answer(attrs.evolve(view, collisions=collisions)))
+
+    return ctx.later(rest)
+
+
+def _fold(
+    records: Sequence[SealedRecord],
+    *,
+    subject: str,
+    bounds: FoldBounds,
+    head: TreeHead,
+    parts: Sequence[str],
+) -> SubjectView:
     view = fold_records(
         records,
         subject,
         valid_time=bounds.valid_time,
         record_time=bounds.record_time,
         basis=Basis(head.size, to_base64(head.root), head.seal),
-        with_history=history,
-        with_segments=segments,
+        with_history="history" in parts,
+        with_segments="segments" in parts,
     )
     if view.record_time is None or bounds.record_time is None:
         view = attrs.evolve(view, record_time=head.recorded_at)
-    return attrs.evolve(view, collisions=await _collisions(ctx, view, head))
+    return view
 
 
 async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[CollisionView, ...]:
@@ -136,13 +204,28 @@ async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[
         # Of one that was erased it is not known what it was.
         if isinstance(row.scheme, str) and isinstance(row.value, str)
     }
-    holders = await ctx.tx.ledger.holders([*names], size=head.size, limit=HOLDERS_MAX + 1)
-    rivals = [(subject, ids) for rows in holders.values() for subject, ids in rows.items()]
-    ids = sorted({id_ for subject, named in rivals if subject != view.id for id_ in named})
-    if not ids:
+    rivals: dict[str, str] = {}
+    keys = [*names]
+    for start in range(0, len(keys), NAMES_AT_ONCE):
+        some = keys[start : start + NAMES_AT_ONCE]
+        holders = await ctx.tx.ledger.holders(
+            some, size=head.size, limit=HOLDERS_MAX + 1, records=NAMING_RECORDS_MAX
+        )
+        rivals |= {
+            id_: subject
+            for rows in holders.values()
+            for subject, ids in rows.items()
+            if subject != view.id
+            for id_ in ids
+        }
+        _check_rivals(rivals)
+    if not rivals:
         return ()
-    subjects = sorted({subject for subject, _ in rivals})
-    acts = await ctx.tx.ledger.acts(ids, subjects=subjects, size=head.size)
+    ids, subjects = sorted(rivals), sorted({*rivals.values()})
+    acts = await ctx.tx.ledger.acts(
+        ids, subjects=subjects, size=head.size, limit=RIVAL_RECORDS_MAX + 1
+    )
+    _check_rivals(acts)
     known = RecordSet.of([*await records_by_id(ctx, ids), *map(decode, acts)])
     bearing: dict[tuple[str, str], set[str]] = {}
     for record in Standing(known.records).live(view.valid_time):
@@ -156,49 +239,91 @@ async def _collisions(ctx: Context, view: SubjectView, head: TreeHead) -> tuple[
     )
 
 
-async def picture_of(ctx: Context, subject: str, bounds: FoldBounds, *, is_marked: bool) -> bytes:
-    """Draw a subject as SVG; with `is_marked` the valid time is drawn as a line.
-
-    Raises:
-        Problem: as `known_records`.
-    """
-    head, records = await known_records(ctx, subject, bounds)
-    picture = svg(
-        records,
-        subject,
-        record_time=bounds.record_time or head.recorded_at,
-        valid_time=bounds.valid_time if is_marked else None,
-    )
-    return picture.encode()
-
-
-async def bundle_of(ctx: Context, subject: str, bounds: FoldBounds, tlp: Tlp) -> bytes:
-    """Export the fold of a subject as a STIX bundle, with the subjects that its claims refer to.
-
-    Raises:
-        Problem: as `known_records`; INVALID_PARAMETER if the claims refer to too many subjects.
-    """
-    head, records = await known_records(ctx, subject, bounds)
-    peers = related_subjects(
-        records, subject, valid_time=bounds.valid_time, record_time=bounds.record_time
-    )
-    if len(peers) > RELATED_MAX:
+def _check_rivals(records: Sized) -> None:
+    if len(records) > RIVAL_RECORDS_MAX:
         raise Problem(
             problem.INVALID_PARAMETER,
-            f"validTime: at most {RELATED_MAX} other subjects go into a bundle, not {len(peers)}",
+            f"size: more than {RIVAL_RECORDS_MAX} records of other subjects give its designators",
+            resolution="Ask for a smaller size, or read GET /api/v2/ledger/records in pages.",
         )
-    all_records = [*records]
-    async for _, lines in lines_of(ctx, peers, size=head.size):
-        all_records += map(decode, lines)
-    return stix_bundle(
-        all_records,
-        subject,
-        ledger=head.ledger,
+
+
+async def picture_of(
+    ctx: Context, subject: str, bounds: FoldBounds, answer: Callable[[bytes], R], *, is_marked: bool
+) -> R:
+    """Answer with a subject drawn as SVG; with `is_marked` the valid time is drawn as a line.
+
+    Raises:
+        Problem: as `view_of`.
+    """
+    head, records = await known_records(ctx, subject, bounds)
+    record_time = bounds.record_time or head.recorded_at
+    valid_time = bounds.valid_time if is_marked else None
+
+    def draw(drawn: Sequence[SealedRecord]) -> R:
+        picture = svg(drawn, subject, record_time=record_time, valid_time=valid_time)
+        return answer(picture.encode())
+
+    if len(records) < PART_LINES:
+        return draw(records)
+
+    async def rest(work: WorkContext) -> R:
+        all_records = await parted_records(work, (subject,), size=head.size)
+        return await work.work.aside(partial(draw, all_records))
+
+    return ctx.later(rest)
+
+
+async def bundle_of(
+    ctx: Context,
+    subject: str,
+    bounds: FoldBounds,
+    answer: Callable[[bytes], R],
+    *,
+    tlp: Tlp,
+) -> R:
+    """Answer with the fold of a subject as a STIX bundle, with the subjects that its claims refer
+    to.
+
+    Raises:
+        Problem: as `view_of`; INVALID_PARAMETER if the claims refer to too many subjects.
+    """
+    head, records = await known_records(ctx, subject, bounds)
+
+    def bundle(bundled: Sequence[SealedRecord]) -> R:
+        body = stix_bundle(
+            bundled,
+            subject,
+            ledger=head.ledger,
+            valid_time=bounds.valid_time,
+            record_time=bounds.record_time or head.recorded_at,
+            size=head.size,
+            tlp=tlp,
+        )
+        return answer(body)
+
+    peers_of = partial(
+        related_subjects,
+        subject=subject,
         valid_time=bounds.valid_time,
-        record_time=bounds.record_time or head.recorded_at,
-        size=head.size,
-        tlp=tlp,
+        record_time=bounds.record_time,
     )
+    if len(records) < PART_LINES and not peers_of(records):
+        return bundle(records)
+
+    async def rest(work: WorkContext) -> R:
+        own = await parted_records(work, (subject,), size=head.size)
+        peers = await work.work.aside(partial(peers_of, own))
+        if len(peers) > RELATED_MAX:
+            raise Problem(
+                problem.INVALID_PARAMETER,
+                f"validTime: at most {RELATED_MAX} other subjects go into a bundle, not "
+                f"{len(peers)}",
+            )
+        others = await parted_records(work, peers, size=head.size)
+        return await work.work.aside(partial(bundle, (*own, *others)))
+
+    return ctx.later(rest)
 
 
 # -- the log -----------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ Rule 3: a log has one name for good (C2SP tlog-checkpoint: the origin is "unique
         ledger, which it took in, does so under a name of its own.
 """
 
-from collections.abc import AsyncIterator, Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Final, TypeAlias
 
 import attrs
 from attrs import field, frozen
@@ -36,15 +37,23 @@ from svc_core.operation.caller import CallContext
 from svc_core.operation.context import Context
 from svc_core.operation.host import Signer
 from svc_core.operation.ports import SealedLine
+from svc_core.operation.units import WorkContext
 
 SUBJECT_RECORDS_MAX: Final = 20_000
 """Records of one subject before it is full; folding as many takes a tenth of a second."""
 SUBJECT_LINES_MAX: Final = 4 * SUBJECT_RECORDS_MAX
 """All records of one subject: a full one still takes as many retractions, and each record of both
 kinds can be erased once."""
+READ_BYTES_MAX: Final = 32 * 2**20
+"""Bytes of records that one answer is made from; decoded they take some five times that."""
+PART_LINES: Final = 500
+"""Lines of one subject that one unit of work reads: some milliseconds, and 32 MB at the worst."""
 LINES_AT_ONCE: Final = 100
 """Lines of named records that are read together."""
 RETRY_SECONDS: Final = 5
+
+Lines: TypeAlias = Sequence[tuple[str, bytes]]
+"""Lines, each with the subject that it is about."""
 
 
 async def head_of(ctx: Context) -> TreeHead:
@@ -218,37 +227,44 @@ async def records_by_id(ctx: Context, ids: Sequence[str]) -> list[SealedRecord]:
     return records
 
 
-async def records_of(
+async def first_part(
     ctx: Context, subject: str, *, size: int | None = None
 ) -> tuple[SealedRecord, ...]:
-    """Read the records of a subject among the first `size`, oldest first."""
-    lines = await ctx.tx.ledger.of_subjects((subject,), size=size, limit=SUBJECT_LINES_MAX)
-    return tuple([decode(line) for _, line in lines])
+    """Read the oldest records of a subject among the first `size`, `PART_LINES` at most."""
+    return _decoded(await _part(ctx, subject=subject, start=0, size=size))
 
 
-async def lines_of(
-    ctx: Context, subjects: Iterable[str], *, start: int = 0, size: int | None = None
-) -> AsyncIterator[tuple[str, tuple[bytes, ...]]]:
-    """Yield each of the subjects with its lines, from number `start` up to `size`.
+async def parted_records(
+    work: WorkContext, subjects: Iterable[str], *, size: int | None
+) -> tuple[SealedRecord, ...]:
+    """Read all records of these subjects among the first `size`, a unit of work for each part.
 
-    The lines of a subject come oldest first. At most as many lines are in memory as one subject may
-    have. Subjects without lines are left out.
+    Raises:
+        Problem: INVALID_PARAMETER; they are too large to be read together.
     """
-    rest = list(dict.fromkeys(subjects))
-    while rest:
-        rows = await ctx.tx.ledger.of_subjects(
-            rest, start=start, size=size, limit=SUBJECT_LINES_MAX
-        )
-        by_subject: dict[str, list[bytes]] = {}
-        for subject, line in rows:
-            by_subject.setdefault(subject, []).append(line)
-        batch, rest = rest, []
-        if len(rows) == SUBJECT_LINES_MAX:
-            last = rows[-1][0]
-            if len(by_subject) > 1:
-                del by_subject[last]  # it may have more
-                rest = batch[batch.index(last) :]
-            else:
-                rest = batch[batch.index(last) + 1 :]
-        for subject, lines in by_subject.items():
-            yield subject, tuple(lines)
+    records, bytes_ = list[SealedRecord](), 0
+    for subject in subjects:
+        start, is_whole = 0, False
+        while not is_whole:
+            part_reader = partial(_part, subject=subject, start=start, size=size)
+            lines = await work.work.read(work.actor.tenant, part_reader)
+            bytes_ += sum([len(line) for _, line in lines])
+            if bytes_ > READ_BYTES_MAX:
+                raise Problem(
+                    problem.INVALID_PARAMETER,
+                    f"size: the records to read have more than {READ_BYTES_MAX} bytes together",
+                    resolution="Ask for a smaller size, or read GET /api/v2/ledger/records in "
+                    "pages.",
+                )
+            records += await work.work.aside(partial(_decoded, lines))
+            is_whole = len(lines) < PART_LINES
+            start = 0 if is_whole else records[-1].seq + 1
+    return tuple(records)
+
+
+async def _part(ctx: Context, *, subject: str, start: int, size: int | None) -> Lines:
+    return await ctx.tx.ledger.of_subjects((subject,), start=start, size=size, limit=PART_LINES)
+
+
+def _decoded(lines: Lines) -> tuple[SealedRecord, ...]:
+    return tuple([decode(line) for _, line in lines])

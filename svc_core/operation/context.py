@@ -4,9 +4,9 @@ Rows are read and written through the context (`load`, `create`, `save`, `remove
 through the store, so that every write leaves its change record.
 """
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 from attrs import field, frozen
 
@@ -28,6 +28,7 @@ from svc_core.operation.ports import (
 from svc_core.wire import InputFault
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 _RAW = attrgetter("raw")
 
@@ -44,10 +45,25 @@ class Details(TypedDict, total=False):
 
 
 @frozen
+class Rest:
+    """The rest of a reading use case that takes more than one unit of work."""
+
+    run: Callable[[Any], Awaitable[Any]]
+
+
+@frozen
 class Context(CallContext):
     """A call within one unit of work, and the verbs for its rows."""
 
     tx: Transaction = field(kw_only=True)
+
+    def later(self, rest: Callable[[Any], Awaitable[R]]) -> R:
+        """What a reading use case returns where its result takes more than this unit of work.
+
+        The executor runs the rest with a `WorkContext`, for units of its own, when this unit has
+        ended.
+        """
+        return cast(R, Rest(rest))
 
     async def load(self, collection: Collection[T], id_: str) -> StoredRow[T]:
         """The row with this identifier, if the caller may see it.

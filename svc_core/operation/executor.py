@@ -30,7 +30,7 @@ from svc_core.contract import etag, idempotency, problem
 from svc_core.contract.answer import Answer
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor, CallContext
-from svc_core.operation.context import Context
+from svc_core.operation.context import Context, Rest
 from svc_core.operation.declaration import JSON, Operation, Trait
 from svc_core.operation.parsing import Invocation, Site, request_shape
 from svc_core.operation.ports import Transaction
@@ -86,25 +86,30 @@ class Execution:
         await self.units.storage.write(self.actor.tenant, unit)
 
     async def _reply(self, witness: Witness | None) -> Reply:
-        operation, storage, tenant = (
-            self.invocation.operation,
-            self.units.storage,
-            self.actor.tenant,
-        )
+        operation = self.invocation.operation
         if operation.local:
             check_role(operation, self.actor)
             check_members(self.invocation, self.actor)
-        if operation.unit.kind == "several":
-            return await _run(self.invocation, WorkContext(**self._call_members(), work=self.units))
+        work = WorkContext(**self._call_members(), work=self.units)
+        is_one_unit = operation.unit.kind != "several"
+        reply = await (self._unit_reply(witness) if is_one_unit else _run(self.invocation, work))
+        if not isinstance(reply, Rest):
+            return reply
+        async with self.units.turn(self.actor.tenant):
+            return render_result(self.invocation, work, await reply.run(work))
+
+    async def _unit_reply(self, witness: Witness | None) -> Reply | Rest:
+        operation, storage = self.invocation.operation, self.units.storage
         read_ahead, ahead = _ahead(self.invocation), None
         if read_ahead is not None:
-            ahead = await storage.read(tenant, lambda tx: read_ahead(self.context(tx)))
+            ahead = await storage.read(self.actor.tenant, lambda tx: read_ahead(self.context(tx)))
 
-        async def unit(tx: Transaction) -> Reply:
+        async def unit(tx: Transaction) -> Reply | Rest:
             context = self.context(tx, ahead)
             return await _perform(self.invocation, context, witness if operation.writes else None)
 
-        return await (storage.write if operation.writes else storage.read)(tenant, unit)
+        run = storage.write if operation.writes else storage.read
+        return await run(self.actor.tenant, unit)
 
     async def examine(self) -> None:
         """Check that the target of a write exists and meets the preconditions.
@@ -182,25 +187,31 @@ def _ahead(invocation: Invocation) -> Callable[[Context], Awaitable[Any]] | None
         return None
 
 
-async def _perform(invocation: Invocation, context: Context, witness: Witness | None) -> Reply:
+async def _perform(
+    invocation: Invocation, context: Context, witness: Witness | None
+) -> Reply | Rest:
     context = await _examine(invocation, context)
     if invocation.key is not None:
         return await _run_once(invocation, invocation.key, context, witness)
-    return await _act(invocation, context, witness)
+    run = _act(invocation, context, witness) if witness else _run(invocation, context)
+    return await run
 
 
 async def _act(invocation: Invocation, context: Context, witness: Witness | None) -> Reply:
     reply = await _run(invocation, context)
+    if isinstance(reply, Rest):
+        raise AssertionError("what is kept or witnessed is done in one unit")
     if witness is not None:
         await witness.record(context, invocation, reply)
     return reply
 
 
-async def _run(invocation: Invocation, context: CallContext) -> Reply:
+async def _run(invocation: Invocation, context: CallContext) -> Reply | Rest:
     target = context.target
     request = invocation.request if target is None else invocation.request_for(target)
     run: Callable[..., Awaitable[Any]] = invocation.operation.run
-    return render_result(invocation, context, await run(context, request))
+    outcome = await run(context, request)
+    return outcome if isinstance(outcome, Rest) else render_result(invocation, context, outcome)
 
 
 async def _examine(invocation: Invocation, context: Context) -> Context:

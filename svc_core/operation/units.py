@@ -1,6 +1,7 @@
 """Units of work: how a host runs use cases, and the context of a use case with several units."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime
 from typing import TypeVar
 
@@ -41,6 +42,14 @@ class Units:
     async def aside(self, work: Callable[[], R]) -> R:
         """Run long computation, in the background where the host can."""
         return work()
+
+    def turn(self, tenant: str) -> AbstractAsyncContextManager[None]:  # noqa: ARG002 - for hosts
+        """A place for work of several units that reads and computes for long, while the block runs.
+
+        Raises:
+            Overloaded: too much of it waits for the tenant.
+        """
+        return nullcontext()
 
     def context(self, actor: Actor) -> "WorkContext":
         """The context for work of several units that no request has started."""

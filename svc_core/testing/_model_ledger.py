@@ -11,6 +11,7 @@ import attrs
 from attrs import define, field, frozen
 
 from svc_core.operation.ports import (
+    LEDGER_LINES_MAX,
     DuplicateRecordError,
     LedgerCheckpoint,
     LedgerEnd,
@@ -134,7 +135,12 @@ class ModelLedger:
         return tuple(islice(rows, limit))
 
     async def acts(
-        self, targets: Sequence[str], *, subjects: Sequence[str], size: int | None = None
+        self,
+        targets: Sequence[str],
+        *,
+        subjects: Sequence[str],
+        size: int | None = None,
+        limit: int = LEDGER_LINES_MAX,
     ) -> tuple[bytes, ...]:
         """The lines that act on one of the records, or on one of those lines."""
         ids, kinds, acts = {id_.encode() for id_ in targets}, {id_[:4] for id_ in targets}, []
@@ -143,7 +149,7 @@ class ModelLedger:
             if is_about and target_in(line.line) in ids:
                 ids.add(line.id.encode())
                 acts.append(line.line)
-        return tuple(acts)
+        return tuple(acts[:limit])
 
     async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
         """How many lines there are about each subject."""
@@ -170,16 +176,23 @@ class ModelLedger:
         return lines[:limit]
 
     async def holders(
-        self, keys: Sequence[str], *, size: int | None = None, limit: int
+        self,
+        keys: Sequence[str],
+        *,
+        size: int | None = None,
+        limit: int,
+        records: int = LEDGER_LINES_MAX,
     ) -> dict[str, dict[str, tuple[str, ...]]]:
         """The subjects about which a line states each key, with the records that do."""
-        return {key: dict(islice(self._holders(key, size).items(), limit)) for key in keys}
+        return {key: dict(islice(self._holders(key, size, records).items(), limit)) for key in keys}
 
-    def _holders(self, key: str, size: int | None) -> dict[str, tuple[str, ...]]:
+    def _holders(
+        self, key: str, size: int | None, records: int = LEDGER_LINES_MAX
+    ) -> dict[str, tuple[str, ...]]:
         ids: dict[str, list[str]] = {}
-        for line in self.log.visible(size):
-            if key in line.keys:
-                ids.setdefault(line.subject, []).append(line.id)
+        lines = (line for line in self.log.visible(size) if key in line.keys)
+        for line in islice(lines, records):
+            ids.setdefault(line.subject, []).append(line.id)
         return {subject: tuple(sorted(names)) for subject, names in ids.items()}
 
     async def size_at(self, recorded_at: str) -> int:

@@ -41,7 +41,7 @@ def a_line(
     """A sealed line whose bytes hold its identifier and target, and are neither JSON nor text."""
     seal = f"{seq}/{id_}".encode().ljust(32, b"\x00")
     line = b'\xff{ "id" : ' + id_.encode() + b"}\r\x00 "
-    line += f'"target":"{target}"'.encode() if target else b""
+    line += f'"target":"{target}","payload":'.encode() if target else b""
     return SealedLine(seq, id_, subject, opens, record_time(time), keys, seal, line)
 
 

@@ -17,8 +17,9 @@ from typing import Final, TypeVar
 from attrs import field, frozen
 
 from svc_core.contract import problem
+from svc_core.operation.ports import Overloaded
 from svc_core.operation.units import Units
-from svc_http.exchange.fair_shares import BOUNDS, Shares
+from svc_http.exchange.fair_shares import BOUNDS, BoundedLine
 from svc_http.exchange.http_exchange import busy
 
 R = TypeVar("R")
@@ -31,9 +32,8 @@ NICENESS: Final = 10
 class HashingLine:
     """The line of those whose passwords are to be hashed, in one process."""
 
-    _line: Shares[object] = field(factory=lambda: Shares(BOUNDS["passwords"]), init=False)
-    _turns: Shares[asyncio.Future[None]] = field(
-        factory=lambda: Shares(BOUNDS["hashes"]), init=False
+    _line: BoundedLine = field(
+        factory=lambda: BoundedLine(BOUNDS["passwords"], BOUNDS["hashes"]), init=False
     )
     _threads: ThreadPoolExecutor = field(init=False)
 
@@ -47,15 +47,11 @@ class HashingLine:
         Raises:
             Problem: OVERLOADED; too many wait.
         """
-        place, holder = object(), ("block", block)
-        if not self._line.fits((holder,)):
-            raise busy(problem.OVERLOADED, "Too many people are signing in.")
-        self._line.enter(place, holder)
         try:
-            async with self._turns.turn(block):
+            async with self._line.turn("block", block):
                 return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-        finally:
-            self._line.leave(place)
+        except Overloaded as error:
+            raise busy(problem.OVERLOADED, "Too many people are signing in.") from error
 
 
 @frozen

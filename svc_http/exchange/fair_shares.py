@@ -22,6 +22,8 @@ from typing import Any, Final, Generic, TypeVar
 
 from attrs import field, frozen
 
+from svc_core.operation.ports import Overloaded
+
 # Why slots and rooms are two things, and why a full room evicts
 # --------------------------------------------------------------
 # A working slot stands for work that ends by itself: CPU and storage, some milliseconds. Slots are
@@ -121,6 +123,10 @@ BOUNDS: Final[dict[str, Bound]] = {
     # second's work. Half of them are free for whoever comes from elsewhere.
     "hashes": Bound(2),
     "passwords": Bound(18, {"block": 9}),
+    # Reads of more than a unit of work, and those that wait with them; half of both is free for
+    # whoever comes from elsewhere. Each has some 100 MB of memory at most.
+    "long reads": Bound(2),
+    "waiting long reads": Bound(64, {"workspace": 8}),
     # Programs that speak, each of which may need a processor.
     "recordings": Bound(4),
 }
@@ -234,6 +240,32 @@ class Shares(Generic[P]):
 
 Turns = Shares[asyncio.Future[None]]
 """Shares whose places are taken in turn."""
+
+
+class BoundedLine:
+    """A line of bounded length, in which owners wait for their turn (rule 4)."""
+
+    def __init__(self, length: Bound, places: Bound) -> None:
+        """`length` bounds those who have a place and those who wait for one."""
+        self._line: Shares[object] = Shares(length)
+        self._turns: Turns = Shares(places)
+
+    @asynccontextmanager
+    async def turn(self, kind: str, owner: str) -> AsyncIterator[None]:
+        """Wait for a place of the owner, and have it while the block runs.
+
+        Raises:
+            Overloaded: too many wait, in all or of the owner.
+        """
+        place, holder = object(), (kind, owner)
+        if not self._line.fits((holder,)):
+            raise Overloaded(f"too many wait in line, in all or of one {kind}")
+        self._line.enter(place, holder)
+        try:
+            async with self._turns.turn(owner):
+                yield
+        finally:
+            self._line.leave(place)
 
 
 class Load:

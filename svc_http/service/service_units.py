@@ -4,6 +4,7 @@ Workers, the operator socket and the dashboard act through it, and requests run 
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from typing import TypeVar
 
 import anyio.to_thread
@@ -14,6 +15,7 @@ from svc_core.access.plans import PlanTable
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import Units
+from svc_http.exchange.fair_shares import BOUNDS, BoundedLine
 
 R = TypeVar("R")
 
@@ -21,11 +23,17 @@ OnFailure = Callable[[BaseException], None]
 """Called with a failure that must not stop the caller; it usually writes a log line."""
 
 
+def line_of_long_reads() -> BoundedLine:
+    """The line of reads that take several units of work, in one process."""
+    return BoundedLine(BOUNDS["waiting long reads"], BOUNDS["long reads"])
+
+
 @frozen
 class Service(Units):
     """Runs units of work; handed to every part of the server that acts on its own."""
 
     plans: PlanTable = field(kw_only=True)
+    line: BoundedLine = field(factory=line_of_long_reads, kw_only=True)
 
     async def system(self, usecase: Callable[[Context], Awaitable[R]]) -> R:
         """Run a use case for the system tenant and commit it durably."""
@@ -43,3 +51,7 @@ class Service(Units):
     async def aside(self, work: Callable[[], R]) -> R:
         """Run work in a thread, so that the event loop does not wait for it."""
         return await anyio.to_thread.run_sync(work)
+
+    def turn(self, tenant: str) -> AbstractAsyncContextManager[None]:
+        """A place for work of several units that reads and computes for long."""
+        return self.line.turn("workspace", tenant)

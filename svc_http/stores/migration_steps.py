@@ -11,6 +11,10 @@ SCHEMA: Final = "details of changes"
 """The step that makes the tables of every store. It has the name of the last of the former steps
 that led to the same tables, so a store of either history can be opened by either version."""
 
+ACTS: Final = "acts of ledgers"
+"""The step that makes the index of what acts on a record. The database keeps it, whichever version
+appends."""
+
 FORMAT = 2
 """The number of the format that this version writes. It grows with every collection, step or member
 that an earlier version would misread or lose; a version with a lower number refuses the database.

@@ -119,11 +119,13 @@ async def get_entity_graph(
     if isinstance(request.limit, Unset) and after is None:
         edges = sorted(walk.edges.values(), key=lambda edge: (-edge["confidence"], edge["id"]))
         nodes = [neighbours.nodes[id_] for id_ in walk.nodes]
-        raw = text(_graph(walk, nodes, edges, at)).encode()
+        raw = text(_graph(walk, nodes, edges, _as_of(at, nodes, edges))).encode()
         return Single(raw, (root.id, sha256(raw).hexdigest()))
     edges, end = edge_page(walk, after, or_default(request.limit, EDGES_MAX))
     ends = {edge[end]: None for edge in edges for end in ("sourceId", "targetId")}
-    raw = text(_graph(walk, [neighbours.nodes[id_] for id_ in ends], edges, at)).encode()
+    nodes = [neighbours.nodes[id_] for id_ in ends]
+    as_of = _as_of(at, nodes or [neighbours.nodes[root.id]], edges)
+    raw = text(_graph(walk, nodes, edges, as_of)).encode()
     rows = tuple(edge["id"].encode() for edge in edges)
     return PagedResource(rows, ctx.seal_cursor(end, binding), raw=raw)
 
@@ -153,7 +155,7 @@ async def stix_content(ctx: Context, id_: str) -> Content:
 
 
 def _graph(
-    walk: Walk, nodes: Sequence[Node], edges: Sequence[Edge], at: str | None
+    walk: Walk, nodes: Sequence[Node], edges: Sequence[Edge], as_of: str
 ) -> Mapping[str, Any]:
     all_edges = walk.edges.values()
     degree = Counter(end for edge in all_edges for end in (edge["sourceId"], edge["targetId"]))
@@ -173,7 +175,7 @@ def _graph(
         "edges": list(map(public_edge, edges)),
         "counts": {"nodes": len(nodes), "edges": len(edges)},
         "truncated": walk.is_truncated,
-        "asOf": _newest(nodes, edges) if at is None else _midnight(at),
+        "asOf": as_of,
     }
 
 
@@ -183,11 +185,9 @@ def public_edge(edge: Edge) -> Mapping[str, Any]:
     return members | {"revoked": True} if edge["revoked"] else members
 
 
-def _newest(nodes: Iterable[Node], edges: Iterable[Edge]) -> str:
-    return str(max(row["updatedAt"] for row in (*(node.row for node in nodes), *edges)))
-
-
-def _midnight(at: str) -> str:
+def _as_of(at: str | None, nodes: Iterable[Node], edges: Iterable[Edge]) -> str:
+    if at is None:
+        return str(max(row["updatedAt"] for row in (*(node.row for node in nodes), *edges)))
     return at if "T" in at else instants.render(datetime.fromisoformat(at).replace(tzinfo=UTC))
 
 

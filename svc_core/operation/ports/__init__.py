@@ -54,6 +54,7 @@ from svc_core.operation.ports.documents import (
 )
 from svc_core.operation.ports.ledger_port import (
     LEDGER_LEVELS,
+    LEDGER_LINES_MAX,
     DuplicateRecordError,
     Ledger,
     LedgerCheckpoint,
@@ -91,6 +92,7 @@ __all__ = [
     "DEGREE",
     "LATITUDE",
     "LEDGER_LEVELS",
+    "LEDGER_LINES_MAX",
     "LONGITUDE",
     "NO_NUMBER",
     "NO_SPACE",

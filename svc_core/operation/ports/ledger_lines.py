@@ -51,9 +51,9 @@ def check_level(level: int) -> None:
 
 
 def target_in(line: bytes) -> bytes:
-    """The identifier of the record that a line acts on, by its place; meaningless without one."""
-    start = line.find(b'"target":"') + 10
-    return line[start : start + 28]
+    """The identifier of the record that a line acts on, by its place in the head; else empty."""
+    start, end = line.find(b'"target":"') + 10, line.find(b',"payload":')
+    return line[start : start + 28] if 10 <= start < end + 10 else b""
 
 
 def keys_in(text: Any) -> tuple[str, ...]:

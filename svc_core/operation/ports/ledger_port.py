@@ -16,6 +16,9 @@ LEDGER_LEVELS: Final = (0, 8, 16, 24)
 Each tile of the tlog formats is a run of one of them.
 """
 
+LEDGER_LINES_MAX: Final = 1 << 40
+"""More lines than the largest file of SQLite can hold."""
+
 
 class SealedLine(NamedTuple):
     """One sealed record and its index entries.
@@ -133,14 +136,20 @@ class Ledger(Protocol):
         all lines about the first of the subjects, oldest first, then those about the next."""
 
     async def acts(
-        self, targets: Sequence[str], *, subjects: Sequence[str], size: int | None = None
+        self,
+        targets: Sequence[str],
+        *,
+        subjects: Sequence[str],
+        size: int | None = None,
+        limit: int = LEDGER_LINES_MAX,
     ) -> tuple[bytes, ...]:
         """The lines about these subjects that act on one of the records, which are all there, or on
-        one of those lines, and so on, oldest first.
+        one of those lines, and so on, oldest first. What it costs is what it returns.
 
-        A line acts on an earlier one if the first `"target":"` in it is followed by the identifier
-        of that, of 28 bytes, and if its own begins with the same four. Whether its head says so is
-        for the caller to judge.
+        A line acts on an earlier one if the first `"target":"` in its head, before `,"payload":`,
+        is followed by the identifier of that, of 28 bytes, and if its own begins with the same
+        four. Whether its head says so is for the caller to judge. Of more than `limit` lines any
+        are left out.
         """
 
     async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
@@ -160,10 +169,15 @@ class Ledger(Protocol):
         """
 
     async def holders(
-        self, keys: Sequence[str], *, size: int | None = None, limit: int
+        self,
+        keys: Sequence[str],
+        *,
+        size: int | None = None,
+        limit: int,
+        records: int = LEDGER_LINES_MAX,
     ) -> dict[str, dict[str, tuple[str, ...]]]:
         """For each key at most `limit` subjects about which a line states it, by the first such,
-        each with the identifiers of all records that do, sorted.
+        each with the identifiers of all records that do, sorted; of the first so many `records`.
 
         Whether it is still in force is for the caller to judge.
         """

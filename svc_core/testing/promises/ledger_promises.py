@@ -343,6 +343,7 @@ class LedgerReadingPromises(LedgerTest):
         assert (acts(1), acts(2), acts(5), acts()) == ([4], [3, 5], [], [])
         assert acts(0, 1) == [2, 3, 4, 5, 6]
         assert (acts(0, size=5), acts(0, size=2)) == ([2, 3], [])
+        assert [len(acts(0, limit=limit)) for limit in (0, 3, 4, 5)] == [0, 3, 4, 4]
         assert (acts(0, subjects=("t",)), acts(0, subjects=())) == ([7], [])
 
     def test_several_records_come_by_their_identifiers(self) -> None:
@@ -383,6 +384,8 @@ class LedgerReadingPromises(LedgerTest):
         assert self.holders("k", size=2) == self.holders("other") == ()
         of_key = self.sync.read(ANN, lambda tx: tx.ledger.holders(("k",), limit=9))
         assert of_key == {"k": {"t": ("t1", "t2"), "s": ("s2",)}}
+        first = self.sync.read(ANN, lambda tx: tx.ledger.holders(("k",), limit=9, records=1))
+        assert first == {"k": {"t": ("t1",)}}
         assert self.opening_ids(key="k") == ["t0", "s0"]
         assert self.opening_ids(key="k", before=1) == self.opening_ids(key="l") == ["s0"]
         assert self.opening_ids(key="k", size=4) == ["t0"]

@@ -41,7 +41,7 @@ from svc_core.search.corpus import Tables
 from svc_core.search.vector_likeness import Embedder
 from svc_http import system
 from svc_http.adapter.page_cache import PageCache
-from svc_http.exchange.fair_shares import Load
+from svc_http.exchange.fair_shares import BoundedLine, Load
 from svc_http.exchange.http_exchange import Exchange
 from svc_http.exchange.task_ends import end_tasks
 from svc_http.guard import address_limits
@@ -59,7 +59,7 @@ from svc_http.service.commits import Commits, StoreWatch
 from svc_http.service.journal import Journal, scrub
 from svc_http.service.process_metrics import Metrics
 from svc_http.service.secret import keyring
-from svc_http.service.service_units import OnFailure, Service
+from svc_http.service.service_units import OnFailure, Service, line_of_long_reads
 from svc_http.settings import Settings
 from svc_http.stores.counters.in_process import Coordination, in_memory
 from svc_http.stores.media.media_choice import media_of
@@ -153,6 +153,7 @@ class Runtime:
     keys: Iterable[Purpose] = ()
     number: int | None = None
     lends: Mapping[type, Any] = field(factory=dict, init=False)
+    line: BoundedLine = field(factory=line_of_long_reads, init=False)
     """What whoever runs the service lends its operator, such as the network of `sources pull`."""
     pages: PageCache = field(factory=PageCache, init=False)
     streams: Mapping[str, StreamRooms] = field(factory=rooms, init=False)
@@ -238,7 +239,8 @@ class Runtime:
     @property
     def service(self) -> Service:
         """The units of work of workers and of the operator, who act without a request."""
-        return Service(self.storage, self.ids, self.now, self.keyring, self.host, plans=self.plans)
+        parts = self.storage, self.ids, self.now, self.keyring, self.host
+        return Service(*parts, plans=self.plans, line=self.line)
 
     @property
     def desk_units(self) -> Service:

@@ -16,6 +16,7 @@ from typing import Any
 
 from svc_core.operation.ports import Collection
 from svc_http.stores.migration_steps import (
+    ACTS,
     FORMAT,
     SCHEMA,
     AppliedStep,
@@ -35,6 +36,7 @@ PASSES_MAX = 5
 _FIXED_STEPS = {
     "feed, answers and ledgers": (),
     SCHEMA: (statement_text(__package__, "schema.sql"),),
+    ACTS: (),
 }
 """The steps for the tables that every database has, with their statements. The former one has none:
 it is noted so that a version that still takes it finds nothing to do."""
@@ -83,8 +85,11 @@ async def apply_postgres(
         names = {step.step for step in before}
         async with connection.transaction():
             for step, statements in _FIXED_STEPS.items():
-                if step not in names:
+                if step not in names | {ACTS}:
                     await _take_step(connection, step, statements)
+        if ACTS not in names:
+            await _build(connection, "i_ledger_target", _SQL["acts"])
+            await _take_step(connection, ACTS, ())
         await connection.execute(_SQL["epoch"], epoch)
         for collection in collections:
             await _shape(connection, PostgresTable(collection), also_drops=also_drops)

@@ -32,17 +32,18 @@ CROSS JOIN LATERAL (SELECT seq, line FROM ledger_lines
   ORDER BY seq LIMIT $5) AS l
 ORDER BY s.place, l.seq LIMIT $5
 -- acts
-WITH RECURSIVE about AS MATERIALIZED (
-  SELECT seq, convert_to(id, 'UTF8') AS id,
-    substring(line FROM position('"target":"'::bytea IN line) + 10 FOR 28) AS target
-  FROM ledger_lines WHERE tenant = $1 AND subject = ANY ($2::text[]) AND seq < $4
-  AND seq > (SELECT min(seq) FROM ledger_lines WHERE tenant = $1 AND id = ANY ($3::text[]))
-  AND left(id, 4) = ANY (SELECT left(t.id, 4) FROM unnest($3::text[]) AS t (id))),
-acts (seq, id) AS (
-  SELECT seq, id FROM about
-  WHERE target = ANY (SELECT convert_to(id, 'UTF8') FROM unnest($3::text[]) AS t (id))
-  UNION SELECT a.seq, a.id FROM acts AS c JOIN about AS a ON a.target = c.id AND a.seq > c.seq)
-SELECT line FROM ledger_lines WHERE tenant = $1 AND seq IN (SELECT seq FROM acts) ORDER BY seq
+WITH RECURSIVE acts (seq, id) AS (
+  SELECT -1::bigint, t.id COLLATE "C" FROM unnest($3::text[]) AS t (id)
+  UNION
+  SELECT l.seq, l.id FROM acts AS a JOIN ledger_lines AS l ON l.tenant = $1
+    AND substring(l.line FROM position('"target":"'::bytea IN substring(l.line FROM 1 FOR 800)) + 10 FOR 28)
+      = convert_to(a.id, 'UTF8')
+    AND position('"target":"'::bytea IN substring(l.line FROM 1 FOR 800))
+      BETWEEN 1 AND position(',"payload":'::bytea IN substring(l.line FROM 1 FOR 800))
+    AND l.seq > a.seq AND l.seq < $4 AND left(l.id, 4) = left(a.id, 4)
+    AND l.subject = ANY ($2::text[]))
+SELECT line FROM ledger_lines WHERE tenant = $1
+  AND seq IN (SELECT seq FROM (SELECT seq FROM acts LIMIT $5) AS a WHERE seq >= 0) ORDER BY seq
 -- counts_of
 SELECT subject, count(*) FROM ledger_lines
 WHERE tenant = $1 AND subject = ANY ($2::text[]) AND seq >= $3 GROUP BY subject
@@ -59,9 +60,9 @@ ORDER BY seq DESC LIMIT $3
 -- holders
 SELECT d.digest, s.subject, s.ids FROM unnest($2::bigint[]) AS d (digest)
 CROSS JOIN LATERAL (SELECT h.subject, min(k.seq) AS first, string_agg(h.id, ',') AS ids
-  FROM ledger_keys AS k
-  JOIN ledger_lines AS h ON h.tenant = k.tenant AND h.seq = k.seq
-  WHERE k.tenant = $1 AND k.digest = d.digest AND k.seq < $3
+  FROM (SELECT seq FROM ledger_keys
+    WHERE tenant = $1 AND digest = d.digest AND seq < $3 ORDER BY seq LIMIT $5) AS k
+  JOIN ledger_lines AS h ON h.tenant = $1 AND h.seq = k.seq
   GROUP BY h.subject ORDER BY first LIMIT $4) AS s
 ORDER BY s.first
 -- size_at

@@ -26,3 +26,9 @@ WHERE collection = $1
 UPDATE shapes SET shape = $2 WHERE collection = $1
 -- is_whole
 SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)
+-- acts
+ON ledger_lines (tenant,
+  substring(line FROM position('"target":"'::bytea IN substring(line FROM 1 FOR 800)) + 10 FOR 28),
+  seq)
+WHERE position('"target":"'::bytea IN substring(line FROM 1 FOR 800))
+  BETWEEN 1 AND position(',"payload":'::bytea IN substring(line FROM 1 FOR 800))

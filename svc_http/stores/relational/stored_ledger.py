@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from svc_core.base.compact import compact_text
 from svc_core.operation.ports import (
+    LEDGER_LINES_MAX,
     LedgerCheckpoint,
     LedgerEnd,
     LedgerHead,
@@ -22,9 +23,7 @@ from svc_core.operation.ports import (
 from svc_core.operation.ports.ledger_lines import check_append, check_level, check_time, keys_in
 from svc_http.stores.relational.sessions import TenantTables
 
-SEQ_BITS: Final = 40
-"""2**40 lines a ledger: more than the largest file of SQLite can hold."""
-_SIZE_MAX: Final = 1 << SEQ_BITS
+SEQ_BITS: Final = LEDGER_LINES_MAX.bit_length() - 1
 _BEFORE_ALL = LedgerKey(-(1 << 63), -1)
 
 
@@ -74,10 +73,17 @@ class RelationalLedger(TenantTables):
         return tuple(map(tuple, await self._rows("of_subjects", *values)))
 
     async def acts(
-        self, targets: Sequence[str], *, subjects: Sequence[str], size: int | None = None
+        self,
+        targets: Sequence[str],
+        *,
+        subjects: Sequence[str],
+        size: int | None = None,
+        limit: int = LEDGER_LINES_MAX,
     ) -> tuple[bytes, ...]:
         """The lines that act on one of the records, or on one of those lines."""
-        return await self._column("acts", list(subjects), list(targets), ledger_end(size))
+        ids = [*dict.fromkeys(targets)]
+        end, rows = ledger_end(size), limit + len(ids)
+        return (await self._column("acts", list(subjects), ids, end, rows))[:limit]
 
     async def counts_of(self, subjects: Sequence[str], *, start: int = 0) -> dict[str, int]:
         """How many lines there are about each subject."""
@@ -101,11 +107,17 @@ class RelationalLedger(TenantTables):
         return tuple(map(line_of, rows))
 
     async def holders(
-        self, keys: Sequence[str], *, size: int | None = None, limit: int
+        self,
+        keys: Sequence[str],
+        *,
+        size: int | None = None,
+        limit: int,
+        records: int = LEDGER_LINES_MAX,
     ) -> dict[str, dict[str, tuple[str, ...]]]:
         """The subjects about which a line states each key, with the records that do."""
         digests = {key: key_digest(key) for key in keys}
-        rows = await self._rows("holders", [*digests.values()], ledger_end(size), limit)
+        values = [*digests.values()], ledger_end(size), limit, records
+        rows = await self._rows("holders", *values)
         return {
             key: {
                 subject: tuple(sorted(ids.split(",")))
@@ -220,4 +232,4 @@ def line_of(row: Any) -> SealedLine:
 
 def ledger_end(*bounds: int | None) -> int:
     """The lowest of the given bounds."""
-    return min([_SIZE_MAX, *(number for number in bounds if number is not None)])
+    return min([LEDGER_LINES_MAX, *(number for number in bounds if number is not None)])

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from svc_core.operation.ports import Collection
 from svc_http.stores.migration_steps import (
+    ACTS,
     FORMAT,
     SCHEMA,
     AppliedStep,
@@ -32,6 +33,7 @@ _FIXED_STEPS: Final[dict[str, tuple[str, ...]]] = {
     "ledger": (),
     "outbox dropped": (),
     SCHEMA: tuple(statement_text(__package__, "schema.sql").rstrip(";\n").split(";\n")),
+    ACTS: tuple(statement_text(__package__, "acts.sql").rstrip(";\n").split(";\n")),
 }
 """The steps for the tables that every file has, with their statements. The former ones have none:
 they are noted so that a version that still takes them finds nothing to do."""

@@ -43,24 +43,24 @@ CROSS JOIN ledger_lines AS l ON l.subject = ?2
 CROSS JOIN ledger_bodies AS b ON b.number = l.body
 WHERE g.tenant = ?1 ORDER BY l.place LIMIT ?5
 -- acts
-WITH RECURSIVE about (place, id, target) AS MATERIALIZED (
-  SELECT l.place, l.id,
-    CAST(substr(b.line, instr(b.line, CAST('"target":"' AS BLOB)) + 10, 28) AS TEXT)
-  FROM ledgers AS g
-  CROSS JOIN ledger_lines AS l ON l.subject IN (SELECT value FROM json_each(?2))
-    AND l.place > (SELECT min(o.place) FROM ledger_lines AS o
-      WHERE o.ledger = g.number AND o.id IN (SELECT value FROM json_each(?3)))
-    AND l.place < (g.number << 40) + ?4
-    AND substr(l.id, 1, 4) IN (SELECT substr(value, 1, 4) FROM json_each(?3))
-  CROSS JOIN ledger_bodies AS b ON b.number = l.body
-  WHERE g.tenant = ?1 AND instr(b.line, CAST('"target":"' AS BLOB))),
-acts (place, id) AS (
-  SELECT place, id FROM about WHERE target IN (SELECT value FROM json_each(?3))
+WITH RECURSIVE acts (place, id) AS (
+  SELECT -1, value FROM json_each(?3)
   UNION
-  SELECT a.place, a.id FROM acts AS t JOIN about AS a ON a.target = t.id AND a.place > t.place)
+  SELECT l.place, l.id FROM acts AS a
+  CROSS JOIN ledgers AS g ON g.tenant = ?1
+  CROSS JOIN ledger_bodies AS b
+    ON substr(b.line, instr(substr(b.line, 1, 800), CAST('"target":"' AS BLOB)) + 10, 28)
+      = CAST(a.id AS BLOB)
+    AND instr(substr(b.line, 1, 800), CAST('"target":"' AS BLOB))
+      BETWEEN 1 AND instr(substr(b.line, 1, 800), CAST(',"payload":' AS BLOB))
+  CROSS JOIN ledger_lines AS l ON l.body = b.number
+    AND l.place > max(a.place, (g.number << 40) - 1) AND l.place < (g.number << 40) + ?4
+    AND substr(l.id, 1, 4) = substr(a.id, 1, 4)
+    AND l.subject IN (SELECT value FROM json_each(?2))
+  LIMIT ?5)
 SELECT b.line FROM acts
 CROSS JOIN ledger_lines AS l ON l.place = acts.place
-CROSS JOIN ledger_bodies AS b ON b.number = l.body ORDER BY l.place
+CROSS JOIN ledger_bodies AS b ON b.number = l.body WHERE acts.place >= 0 ORDER BY l.place
 -- counts_of
 SELECT s.value, (SELECT count(*) FROM ledger_lines AS l WHERE l.subject = s.value
   AND l.place >= (g.number << 40) + ?3 AND l.place < g.number + 1 << 40)
@@ -89,10 +89,11 @@ WHERE g.tenant = ?1 ORDER BY l.place DESC LIMIT ?3
 SELECT d.value, json_extract(s.value, '$[0]'), json_extract(s.value, '$[1]') FROM ledgers AS g
 CROSS JOIN json_each(?2) AS d
 CROSS JOIN json_each((SELECT json_group_array(json_array(subject, ids)) FROM (
-  SELECT h.subject, group_concat(h.id) AS ids FROM ledger_keys AS k
-  CROSS JOIN ledger_lines AS h ON h.place = k.place
-  WHERE k.digest = d.value AND k.place >= g.number << 40 AND k.place < (g.number << 40) + ?3
-  GROUP BY h.subject ORDER BY min(k.place) LIMIT ?4))) AS s
+  SELECT h.subject, group_concat(h.id) AS ids FROM (SELECT place FROM ledger_keys
+    WHERE digest = d.value AND place >= g.number << 40 AND place < (g.number << 40) + ?3
+    ORDER BY place LIMIT ?5) AS stating
+  CROSS JOIN ledger_lines AS h ON h.place = stating.place
+  GROUP BY h.subject ORDER BY min(stating.place) LIMIT ?4))) AS s
 WHERE g.tenant = ?1
 -- size_at
 WITH RECURSIVE halving (low, high, first) AS (

@@ -256,6 +256,12 @@ def test_pages_of_a_graph_have_each_of_its_edges_once(demo_house: Any, query: st
     assert len(rest["edges"]) == len(whole) - 1
 
 
+def test_a_page_of_a_graph_without_edges_is_empty(demo_house: Any) -> None:
+    (view,) = graph_pages(demo_house, APT28, "limit=20&minConfidence=1&types=none")
+    whole = graph(demo_house, APT28, "types=none")
+    assert (view["nodes"], view["edges"], view["asOf"]) == ([], [], whole["asOf"])
+
+
 def test_a_page_of_a_graph_is_gone_on_from_while_edges_come(house_factory: Any) -> None:
     house = house_factory()
     take(house, "https://tools.example/", bundle(range(5)))

@@ -128,7 +128,7 @@ def test_a_fold_reads_what_concerns_its_subject_and_not_all_of_who_shares_its_na
         ledger = CountedLedger(ctx.tx.ledger)
         counted = attrs.evolve(ctx, tx=SimpleNamespace(ledger=ledger))
         bounds = FoldBounds(None, utc_text(ctx.now), None)
-        view = await view_of(counted, subject, bounds)
+        view = await view_of(counted, subject, bounds, lambda view: view)
         counts.append(ledger.count)
         return [row.subjects for row in view.collisions]
 
