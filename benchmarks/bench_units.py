@@ -167,11 +167,16 @@ async def fill(bench: Bench) -> None:
     bench.key = (await bench.run("createKey", {"name": "k", "workspace": "bench"}))["data"]["id"]
     await _fill_feeds(bench)
     await _fill_ledger(bench)
-    for number in range(3):
-        bench.profiles.append(
-            await _profile(bench, bench.scaled_count(5_000) if number == 0 else 1)
-        )
+    for number in range(4):  # the first is deleted, the last is read
+        reports = bench.scaled_count(5_000) if number in {0, 3} else 1
+        bench.profiles.append(await _profile(bench, reports))
     await _fill_webhooks(bench)
+    relations = bench.scaled_count(20_000)
+    await hub.fill(bench.store, "one hub", relations, relations)
+    folder = bench.folder / "demo"
+    folder.mkdir()
+    async with bench_fetcher(bench) as fetcher:
+        await seed_demo(bench.service, fetcher, folder)
 
 
 def feed(number: int, items: int) -> str:
@@ -218,8 +223,8 @@ NAME = {"scheme": "lei", "value": "5493001KJTIIGC8Y1R12"}
 
 
 async def fill_reads(bench: Bench) -> None:
-    """What makes reading dear: names that large subjects share, descriptions that change often, an
-    entity with many relations, and rows of every kind."""
+    """What makes reading a workspace's rows dear: names that large subjects share, and descriptions
+    that change often."""
     author = Actor(bench.workspace, workspace_id=bench.workspace, key_id=bench.key)
 
     async def append(entries: Sequence[dict[str, Any]]) -> None:
@@ -244,12 +249,6 @@ async def fill_reads(bench: Bench) -> None:
                 for hour, end in pairwise(hours)
             ]
         )  # fmt: skip
-    await hub.fill(bench.store, "one hub", bench.scaled_count(20_000), bench.scaled_count(20_000))
-    folder = bench.folder / "demo"
-    folder.mkdir()
-    async with bench_fetcher(bench) as fetcher:
-        await seed_demo(bench.service, fetcher, folder)
-    bench.profiles.append(await _profile(bench, bench.scaled_count(5_000)))
     body = {"name": "n" * 120, "subjectIds": [bench.subject]}
     await bench.run("createProject", body)
     automation = await bench.run("createAutomation", {"name": "n", "instructions": LONG})
