@@ -202,7 +202,7 @@ def test_metrics_count_by_route_and_never_by_path_or_invented_method(house):
 
 def test_the_deprecations_are_listed_with_their_end(make_house, house):
     assert "<code>since</code>" in house.ask("GET", "/docs/deprecations").text
-    assert "no end is set" in house.ask("GET", "/docs/deprecations").text
+    assert "no date of removal is set" in house.ask("GET", "/docs/deprecations").text
     house_after_sunset = make_house(sunset_at=datetime(2027, 6, 30, tzinfo=UTC))
     assert "2027-06-30" in house_after_sunset.ask("GET", "/docs/deprecations").text
 
