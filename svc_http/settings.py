@@ -297,6 +297,15 @@ class Settings:
     then only the messages that a client sends again are context."""
     audit_days: int = _setting(400, "90", integer(1, 3_650))
     """How many days a row of the audit log is kept (`svc audit list`)."""
+    news_days: int = _setting(0, "365", integer(0, 36_500))
+    """How many days a news item is kept after its last change, with its text; 0 keeps it for
+    ever."""
+    event_days: int = _setting(0, "730", integer(0, 36_500))
+    """How many days an event is kept after its last change; 0 keeps it for ever."""
+    run_days: int = _setting(90, "30", integer(1, 36_500))
+    """How many days a run of an automation is kept."""
+    delivery_days: int = _setting(30, "7", integer(1, 36_500))
+    """How many days a delivery to a webhook is kept."""
     ui_finish_reason: bool = _setting(False, "true")
     """Whether the end of a UI message stream has `finishReason`, for `onFinish` of the AI SDK; its
     versions before 5.0.92 then take no answer. The message's metadata has it anyway."""
@@ -378,6 +387,17 @@ class Settings:
     def plan_table(self) -> PlanTable:
         """The plans that the service offers."""
         return PRESETS[self.plans].with_changes(self.plan)
+
+    @property
+    def retention(self) -> dict[str, timedelta]:
+        """How long rows are kept that do not stay for ever, by the names of `Host.retention`."""
+        days = {
+            "news": self.news_days,
+            "events": self.event_days,
+            "runs": self.run_days,
+            "deliveries": self.delivery_days,
+        }
+        return {name: timedelta(days=number) for name, number in days.items() if number}
 
     @property
     def payment_network(self) -> str:

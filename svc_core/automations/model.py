@@ -57,6 +57,8 @@ class Timetable:
 
 RunStatus = Literal["queued", "running", "succeeded", "failed", "cancelled"]
 Status = Annotated[RunStatus, Doc("How far it is; the last three are ends.")]
+OVER: Final = ("succeeded", "failed", "cancelled")
+"""The ends of runs."""
 Trigger = Annotated[Literal["schedule", "manual"], Doc("What asked for it.")]
 StartedAt = Annotated[datetime | None, Doc("When it was last begun; null before.")]
 FinishedAt = Annotated[datetime | None, Doc("When it ended; null before.")]

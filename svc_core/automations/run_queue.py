@@ -6,6 +6,7 @@ Rule 2: a worker whose lease has passed to another writes nothing about the run.
 Rule 3: a run, its automation and the event of its end are written together.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeVar
 
@@ -28,7 +29,6 @@ from svc_core.automations.rules import Happening
 from svc_core.base import instants
 from svc_core.contract import problem
 from svc_core.operation.context import Context
-from svc_core.operation.members import micros
 from svc_core.operation.ports import Collection
 from svc_core.outbox.cloud_events import cloud_event, enabled_webhooks, publish
 from svc_core.outbox.model import RUN_FINISHED
@@ -37,8 +37,6 @@ T = TypeVar("T")
 
 RUN_RETENTION: Final = timedelta(days=90)
 """How long runs are kept: a quarter can be looked back on."""
-DROPPED_MAX: Final = 20
-"""Old runs that go with one end of a run; more end than begin, so none stay for good."""
 
 
 @frozen
@@ -195,15 +193,13 @@ async def end_run(
     await _save_run(ctx, automation, after)
     await ctx.save(WORK, automation.id, Work(automation.id, automation.next_run_at))
     await _announce(ctx, automation, after)
-    await _drop_old(ctx, automation.id)
     return True
 
 
-async def _drop_old(ctx: Context, automation_id: str) -> None:
-    filters, end = {"automation_id": (automation_id,)}, micros(ctx.now - RUN_RETENTION)
-    old = await ctx.tx.documents.scan(RUNS, where=filters, end=end, limit=DROPPED_MAX)
-    for row in old.rows:
-        await ctx.remove(RUNS, row.id)
+async def remove_runs(ctx: Context, ids: Sequence[str]) -> None:
+    """Remove runs that are over and older than they are kept."""
+    for id_ in ids:
+        await ctx.remove(RUNS, id_)
 
 
 async def _announce(ctx: Context, automation: Automation, run: AutomationRun) -> None:

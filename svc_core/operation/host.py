@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from attrs import field, frozen
@@ -49,7 +50,8 @@ class Host:
     ledgers, `receipt_signer` that of payments. `has_voice`: the host has a voice for reports;
     `audio_wait` is how long an event waits for a recording. `media_base_url` is the CDN of the
     media files, None where this service has them. `thread_retention` is how long a silent
-    conversation is stored, `audit_retention` how long a row of the audit log.
+    conversation is stored, `audit_retention` how long a row of the audit log, and `retention` how
+    long rows of other kinds, by name; one that is not named is kept as its own rules say.
     `ui_finish_reason`: the UI message stream has the finish reason in a member of its own.
     `aliases_until` is when deprecated members end, None for never.
     `lite_keys_before` is the day before which a key must have been made to be grandfathered, None
@@ -68,6 +70,7 @@ class Host:
     media_base_url: str | None = None
     thread_retention: timedelta = timedelta(days=30)
     audit_retention: timedelta = timedelta(days=400)
+    retention: Mapping[str, timedelta] = MappingProxyType({})
     ui_finish_reason: bool = False
     aliases_until: datetime | None = None
     lite_keys_before: datetime | None = None

@@ -6,16 +6,21 @@ Rule 2: a copy is read from one snapshot, and appears whole or not at all.
 """
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
+from typing import Any, Final
 
 from svc_core import catalog
 from svc_core.access.audit import SYSTEM_ACTS, AuditedAct
+from svc_core.automations.model import RUNS
 from svc_core.base.seals import Keyring, SealError
 from svc_core.contract import cursor
+from svc_core.intel.intake.row_retention import ENDING
 from svc_core.ledger.signing_key import SIGNING_KEYS, seed_of
 from svc_core.operation.host import Progress, ProgressListener
+from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Collection
+from svc_core.outbox.model import DELIVERIES
 from svc_core.reports.audio import PIECES
 from svc_http import system
 from svc_http.service import secret
@@ -31,6 +36,9 @@ from svc_http.stores.media.folder import MediaFiles
 from svc_http.stores.media.pieces import rows_of
 from svc_http.stores.migration_steps import AppliedStep, MigrationStatus
 from svc_http.stores.sqlite import file_copy as files
+
+NUMBER_BYTES: Final = 8
+"""What a number takes in an estimate."""
 
 
 def is_address(db: str) -> bool:
@@ -49,6 +57,43 @@ async def migration_status(db: str) -> MigrationStatus:
     with postgres_backend(without_secret(db)) as backend:
         steps: MigrationStatus = await backend.postgres_status(db, catalog.COLLECTIONS)
     return steps
+
+
+async def room_of(settings: Settings, db: str) -> list[dict[str, Any]]:
+    """What takes room in a migrated database: its parts with `rows`, the largest first.
+
+    `bytes` are an estimate, without indexes and compression: what the first hundred rows take, for
+    all of them. `expired` is how many rows are older than the settings keep them, None where these
+    keep rows for ever.
+
+    Raises:
+        CopyRefused: migrations are pending.
+        StoreUnusable: PostgreSQL cannot be asked.
+    """
+    numbers = {collection.name: (name, f"n_{n}") for name, (collection, n) in ENDING.items()}
+    numbers |= {part.name: (part.name, "ord") for part in (RUNS, DELIVERIES)}
+    parts: list[dict[str, Any]] = []
+    async with _reading(db) as contents:
+        for part in parts_of(catalog.COLLECTIONS):
+            rows, name = await contents.count(part), part_name(part)
+            if not rows:
+                continue
+            async with aclosing(contents.rows(part)) as batches:
+                sample = await anext(batches)
+            retention, number = numbers.get(name, ("", ""))
+            age, expired = settings.retention.get(retention), None
+            if age is not None:
+                expired = await contents.count(part, number, micros(system.now() - age) - 1)
+            size = sum(map(_size, sample)) * rows // len(sample)
+            parts.append({"part": name, "rows": rows, "bytes": size, "expired": expired})
+    return sorted(parts, key=lambda row: row["bytes"], reverse=True)
+
+
+def _size(cell: Any) -> int:
+    """The bytes of a cell, or of all cells of a row, about."""
+    if isinstance(cell, tuple):
+        return sum(map(_size, cell))
+    return len(cell) if isinstance(cell, str | bytes) else NUMBER_BYTES
 
 
 async def migrate_database(db: str) -> tuple[AppliedStep, ...]:

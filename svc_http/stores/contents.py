@@ -12,12 +12,12 @@ Rule 2: index data (keys, facets, text) is not copied. It is derived again from 
         documents, which never change in a copy.
 """
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from attrs import evolve
 
-from svc_core.operation.ports import Collection, IndexedRow
+from svc_core.operation.ports import NO_NUMBER, Collection, IndexedRow
 
 CHANGES: Final = "changes"
 ANSWERS: Final = "answers"
@@ -59,10 +59,10 @@ class CopySource(Protocol):
     async def epoch(self) -> bytes:
         """The epoch of its change feed: eight bytes, new after every restore."""
 
-    async def count(self, part: Part) -> int:
-        """How many rows a part has."""
+    async def count(self, part: Part, number: str = "1", last: int = 1) -> int:
+        """How many rows a part has, where the column `number` is known and at most `last`."""
 
-    def rows(self, part: Part) -> AsyncIterator[Sequence[Row]]:
+    def rows(self, part: Part) -> AsyncGenerator[Sequence[Row], None]:
         """The rows of a part, in their order, in batches of at most `BATCH_ROWS`."""
 
 
@@ -86,6 +86,12 @@ def part_name(part: Part) -> str:
 def table_of(part: Part) -> str:
     """The name of the table with the rows of a part, alike in every backend with tables."""
     return part if isinstance(part, str) else f"c_{part.name}"
+
+
+def count_statement(part: Part, number: str, last: int) -> str:
+    """The SELECT statement that counts the rows of a part; see `CopySource.count`."""
+    between = f"BETWEEN {NO_NUMBER + 1} AND {last}"
+    return f"SELECT count(*) FROM {table_of(part)} WHERE {number} {between}"
 
 
 def columns_of(part: Part) -> str:

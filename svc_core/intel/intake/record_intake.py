@@ -7,6 +7,7 @@ Rule 2: a stamped withdrawal is remembered, so that an older document does not u
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 import attrs
@@ -157,6 +158,8 @@ def _claim_after(before: Contribution | None, claim: Contribution) -> Contributi
         # What a delta takes back may be what another source said (`deltas`).
         is_for_others = FORMATS[claim.format].kind == "delta"
         return None if claim.gone and claim.stamp is None and not is_for_others else claim
+    if before.gone and not claim.gone and before.digest == claim.digest:
+        return None  # its row was ended here (`row_retention`), and this is what it said
     if before.stamp is not None and claim.stamp is not None:
         since = min(filter(None, (before.since, claim.since)), default=None)
         if claim.stamp < before.stamp:
@@ -215,7 +218,7 @@ async def write_readings(
         if item.words is not None:
             words[claim.row] = item.words
     before = {id_: stored_claims[id_] for id_ in after if id_ in stored_claims}
-    counts = await _change(ctx, before, after, forms, words, stamp=stamp)
+    counts = await replace_contributions(ctx, before, after, forms, words, stamp=stamp)
     await changes.write_late_signals(ctx, late)
     written_count = counts.created + counts.updated + counts.deleted
     return attrs.evolve(counts, unchanged=max(0, len(readings) - written_count))
@@ -223,7 +226,7 @@ async def write_readings(
 
 async def withdraw(ctx: Context, contributions: Sequence[Contribution]) -> RowCounts:
     """Withdraw a source's contributions; their rows are left with what other sources say."""
-    return await _change(ctx, {claim.id: claim for claim in contributions}, {}, {}, {})
+    return await replace_contributions(ctx, {claim.id: claim for claim in contributions}, {})
 
 
 async def lapse(
@@ -236,7 +239,7 @@ async def lapse(
         for claim in contributions
         if (members := {} if claim.gone else KINDS[claim.resource].lapse(claim))
     }
-    return await _change(ctx, before, after, {}, {}, stamp=stamp)
+    return await replace_contributions(ctx, before, after, stamp=stamp)
 
 
 async def note_late(
@@ -260,15 +263,16 @@ async def note_late(
     await changes.write_late_signals(ctx, pairs, stamp, source.stamp if source else None)
 
 
-async def _change(
+async def replace_contributions(
     ctx: Context,
     before: Mapping[str, Contribution],
     after: Mapping[str, Contribution],
-    forms: Mapping[str, PreparedContribution],
-    words: Mapping[str, Any],
+    forms: Mapping[str, PreparedContribution] = MappingProxyType({}),
+    words: Mapping[str, Any] = MappingProxyType({}),
     *,
     stamp: datetime | None = None,
 ) -> RowCounts:
+    """Replace contributions of any kinds, each under its id, and write the rows that change."""
     counts = RowCounts()
     for resource in dict.fromkeys(claim.resource for claim in (*before.values(), *after.values())):
         old, new = _of_resource(resource, before), _of_resource(resource, after)

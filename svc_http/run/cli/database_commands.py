@@ -20,12 +20,25 @@ app = App(name="db", help="The database and its migrations.")
 
 @app.command
 def _status(*, common: Common = COMMON) -> None:
-    """Show which migrations were applied and which are pending."""
-    members = database_status(_db(common))
-    if not common.json:
-        pending = ", ".join(members["pending"]) or "none"
-        members |= {"applied": len(members["applied"]), "pending": pending}
-    _print(common, members)
+    """Show which migrations were applied and which are pending, and what takes room.
+
+    Rows are counted. Bytes are an estimate from the first hundred rows, without indexes and
+    compression. `expired` are rows older than the settings keep them, which go within ten minutes
+    while a server or worker runs.
+    """
+    from svc_http.service import database_maintenance as care  # noqa: PLC0415 - help is shown without it
+
+    db = _db(common)
+    members, rows = database_status(db), list[dict[str, Any]]()
+    if members["exists"] and members["applied"] and not members["pending"]:
+        rows = asyncio.run(care.room_of(common.settings(), db))
+    if common.json:
+        show.as_json(members | {"room": rows})
+        return
+    pending = ", ".join(members["pending"]) or "none"
+    show.outline(members | {"applied": len(members["applied"]), "pending": pending})
+    if rows:
+        show.print_table(rows, ("part", "rows", "bytes", "expired"), "")
 
 
 @app.command

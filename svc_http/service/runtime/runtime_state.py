@@ -117,6 +117,7 @@ def _host(
         media_base_url=settings.media_base_url,
         thread_retention=timedelta(days=settings.thread_days),
         audit_retention=timedelta(days=settings.audit_days),
+        retention=settings.retention,
         ui_finish_reason=settings.ui_finish_reason,
         aliases_until=settings.aliases_until,
         lite_keys_before=settings.lite_keys_before,

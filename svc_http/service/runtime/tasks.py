@@ -33,7 +33,13 @@ from svc_http.service.workers.index_turns import IndexWork
 from svc_http.service.workers.item_vectors import VectorWork
 from svc_http.service.workers.payment_recovery import forget_payments, reconcile_loop
 from svc_http.service.workers.report_recordings import RecordingRounds, orphan_file_loop
-from svc_http.service.workers.retention import forget_acts, forget_threads, retention_loop
+from svc_http.service.workers.retention import (
+    forget_acts,
+    forget_readings,
+    forget_runs,
+    forget_threads,
+    retention_loop,
+)
 from svc_http.service.workers.schedules import schedule_loop
 from svc_http.service.workers.secrets import renew_secrets
 from svc_http.service.workers.source_pulls import ingest_loop
@@ -142,7 +148,10 @@ async def _purge(runtime: Runtime) -> None:
         with suppress(SharedUnavailable):
             if await leases.take("purge", holder, 2 * PURGE_SECONDS):
                 await purge_answers(runtime.service)
-                await purge_deliveries(runtime.service)
+                ages = runtime.service.host.retention
+                await purge_deliveries(runtime.service, ages["deliveries"])
+                await forget_runs(runtime.service, ages["runs"])
+                await forget_readings(runtime.service)
                 await forget_threads(runtime.service)
                 await forget_acts(runtime.service)
                 on_failure = runtime.on_failure("erasure")

@@ -20,7 +20,6 @@ from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
 from svc_core.operation.context import Context
-from svc_core.operation.members import micros
 from svc_core.operation.ports import Overloaded, StorageUnavailable, TenantRow
 from svc_core.outbox.model import DELIVERIES, QUEUES, WEBHOOKS, Queue
 from svc_core.webhooks import delivery_queue as delivering
@@ -32,6 +31,7 @@ from svc_http.exchange.fair_shares import BOUNDS, Shares
 from svc_http.outside.fetch.webhook_poster import DeliveryFailure
 from svc_http.service.service_units import OnFailure, Service
 from svc_http.service.workers.claim_loop import ClaimLoop
+from svc_http.service.workers.retention import remove_old
 
 TURN_SECONDS: Final = 1.0
 """How long one webhook's turn begins attempts. The last of them end within eleven seconds."""
@@ -39,8 +39,6 @@ PAUSE_SECONDS: Final = 30.0
 """How long a webhook is paused whose rows could not be read or written."""
 STORAGE_PAUSE_SECONDS: Final = 5.0
 """How long it is paused when the store was unavailable, which is not the fault of its rows."""
-PURGE_ROWS_MAX: Final = 200
-"""Deliveries forgotten in one unit of work, so that no request waits long for it."""
 
 
 Line = Shares[asyncio.Future[None]]
@@ -207,10 +205,4 @@ def _milliseconds_since(start_time: float) -> int:
 
 async def purge_deliveries(service: Service, age: timedelta = DELIVERY_RETENTION) -> int:
     """Delete deliveries past their retention; return how many."""
-    end, count = micros(service.now() - age), 0
-    while expired := await service.storage.across(DELIVERIES, end=end, limit=PURGE_ROWS_MAX):
-        for tenant in sorted({row.tenant for row in expired}):
-            ids = tuple(row.document.id for row in expired if row.tenant == tenant)
-            await service.write(tenant, partial(delivering.purge, ids=ids))
-        count += len(expired)
-    return count
+    return await remove_old(service, DELIVERIES, age, delivering.purge)

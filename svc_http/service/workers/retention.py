@@ -1,16 +1,20 @@
-"""Removes the reports of deleted profiles, old conversations and acts, in small units of work.
+"""Removes the reports of deleted profiles, and what is older than it is kept, in small units.
 
 Each unit of work is whole, so any number of workers may do this, and one that is killed leaves the
 rest to the next. A profile whose reports cannot be removed does not delay the others.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from svc_core.access import audit
 from svc_core.agent import threads
 from svc_core.agent.threads import THREADS
+from svc_core.automations.model import OVER, RUNS
+from svc_core.automations.run_queue import RUN_RETENTION, remove_runs
+from svc_core.intel.intake.row_retention import ENDING, end_rows
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Collection, TenantRow
 from svc_core.reports.profiles.model import LEAVING, Leaving
@@ -26,8 +30,8 @@ LOOK_SECONDS: Final = 30.0
 GATHER_SECONDS: Final = 0.1
 ROUND_MAX: Final = 16
 """Due rows that are looked at for the next turn."""
-ACTS_MAX: Final = 200
-"""Rows of the audit log of one round: a few milliseconds of the writer."""
+REMOVED_MAX: Final = 200
+"""Old rows that are removed in one round: some hundredths of a second of the writer."""
 
 
 async def retention_loop(service: Service, commits: Commits, on_failure: OnFailure) -> None:
@@ -77,12 +81,40 @@ async def forget_threads(service: Service) -> None:
 
 async def forget_acts(service: Service) -> None:
     """Remove rows of the audit log that are older than the retention of the host."""
-    end = micros(service.now() - service.host.audit_retention) - 1
     for collection in audit.COLLECTIONS:
-        while expired := await service.storage.across(collection, end=end, limit=ACTS_MAX):
-            ids: dict[str, list[str]] = {}
-            for row in expired:
-                ids.setdefault(row.tenant, []).append(row.document.id)
-            for tenant, part in ids.items():
-                unit = partial(audit.remove_acts, collection=collection, ids=part)
-                await service.write(tenant, unit)
+        remove = partial(audit.remove_acts, collection=collection)
+        await remove_old(service, collection, service.host.audit_retention, remove)
+
+
+async def forget_runs(service: Service, age: timedelta = RUN_RETENTION) -> int:
+    """Remove the runs of automations that are over and older than this; return how many."""
+    return await remove_old(service, RUNS, age, remove_runs, {"status": OVER})
+
+
+async def forget_readings(service: Service) -> None:
+    """End the news items and events that are older than the retention of the host."""
+    for name in ENDING.keys() & service.host.retention.keys():
+        await end_rows(service, name, service.host.retention[name])
+
+
+async def remove_old(
+    service: Service,
+    collection: Collection[Any],
+    age: timedelta,
+    remove: Callable[..., Awaitable[None]],
+    where: Mapping[str, tuple[str, ...]] | None = None,
+) -> int:
+    """Remove the rows of all tenants that are older than `age`, some in a unit; return how many.
+
+    `remove` is called with a context and the `ids` of one tenant.
+    """
+    end, count = micros(service.now() - age) - 1, 0
+    across = partial(service.storage.across, collection, end=end, where=where, limit=REMOVED_MAX)
+    while expired := await across():
+        ids: dict[str, list[str]] = {}
+        for row in expired:
+            ids.setdefault(row.tenant, []).append(row.document.id)
+        for tenant, part in ids.items():
+            await service.write(tenant, partial(remove, ids=part))
+        count += len(expired)
+    return count

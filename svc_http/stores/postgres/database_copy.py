@@ -7,7 +7,7 @@ Rule 2: the copy locks all tables of the target against writers until it ends.
 """
 
 import json
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -21,6 +21,7 @@ from svc_http.stores.contents import (
     Part,
     Row,
     columns_of,
+    count_statement,
     parts_of,
     record_of,
     select_statement,
@@ -57,11 +58,11 @@ class PostgresSource:
         """The epoch of the change feed: eight bytes."""
         return bytes(await self._connection.fetchval("SELECT value FROM meta WHERE name = 'epoch'"))
 
-    async def count(self, part: Part) -> int:
-        """How many rows a part has."""
-        return int(await self._connection.fetchval(f"SELECT count(*) FROM {table_of(part)}"))
+    async def count(self, part: Part, number: str = "1", last: int = 1) -> int:
+        """How many rows a part has; see the port."""
+        return int(await self._connection.fetchval(count_statement(part, number, last)))
 
-    async def rows(self, part: Part) -> AsyncIterator[list[Row]]:
+    async def rows(self, part: Part) -> AsyncGenerator[list[Row], None]:
         """The rows of a part, in the order of every backend, in batches of `BATCH_ROWS`."""
         columns = _ENTRY if part == CHANGES else None
         cursor = await self._connection.cursor(select_statement(part, columns))

@@ -8,7 +8,7 @@ Rule 2: the copy holds the lock of the target, so that no server can create a da
 
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager, nullcontext, suppress
 from itertools import groupby
 from operator import itemgetter
@@ -24,6 +24,7 @@ from svc_http.stores.contents import (
     Part,
     Row,
     columns_of,
+    count_statement,
     parts_of,
     record_of,
     select_statement,
@@ -81,12 +82,12 @@ class SqliteSource:
         (epoch,) = self._connection.execute("SELECT value FROM meta WHERE name = 'epoch'")
         return bytes(epoch[0])
 
-    async def count(self, part: Part) -> int:
-        """How many rows a part has."""
-        (rows,) = self._connection.execute(f"SELECT count(*) FROM {table_of(part)}")
+    async def count(self, part: Part, number: str = "1", last: int = 1) -> int:
+        """How many rows a part has; see the port."""
+        (rows,) = self._connection.execute(count_statement(part, number, last))
         return int(rows[0])
 
-    async def rows(self, part: Part) -> AsyncIterator[list[Row]]:
+    async def rows(self, part: Part) -> AsyncGenerator[list[Row], None]:
         """The rows of a part, in the order of every backend, in batches of `BATCH_ROWS`."""
         cursor = self._connection.execute(_READ.get(part) or select_statement(part))
         while batch := cursor.fetchmany(BATCH_ROWS):

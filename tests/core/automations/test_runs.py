@@ -22,7 +22,7 @@ from svc_core.automations.model import (
     Timetable,
 )
 from svc_core.automations.rules import ENDS, Happening
-from svc_core.automations.run_queue import DROPPED_MAX, RUN_RETENTION, RunTask
+from svc_core.automations.run_queue import RunTask
 from svc_core.outbox.model import EVENTS, RUN_FINISHED
 from svc_core.testing.clock import START
 
@@ -412,22 +412,6 @@ def test_what_a_server_before_had_is_free_at_once(desk: Any) -> None:
     for _ in range(2):
         desk.house.run(lambda ctx: running.free_run(ctx, id_), "wsp_a")
     assert take(desk, id_, "another") is not None
-
-
-def test_old_runs_go_with_the_end_of_a_new_one(desk: Any) -> None:
-    id_ = desk.automation()["id"]
-    for _ in range(DROPPED_MAX + 1):
-        desk.ask("runAutomation", id_)
-        assert finish(desk, begin(desk, id_))
-    desk.house.clock.advance(RUN_RETENTION.total_seconds() + 1)
-    for remaining in (2, 2):
-        desk.ask("runAutomation", id_)
-        assert finish(desk, begin(desk, id_))
-        assert len(desk.ask("listAutomationRuns", id_, query="limit=100")) == remaining
-    removals = [row for row in desk.house.changes() if row["changeType"] == "deleted"]
-    desk.house.user = desk.ben
-    assert desk.changes() == []
-    assert all(row["resourceType"] == "automationRun" for row in removals)
 
 
 # -- telling webhooks --------------------------------------------------------------------------

@@ -89,6 +89,10 @@ def test_a_store_goes_to_postgresql_and_back_and_says_the_same(
     assert back.code == 0, back.err
     assert "Ledgers whose seals lead to the root of their head: 1, all." in back.out
     assert data_of(svc, "--db", "back.db") == now
+    rooms = [svc("db", "status", "--json", "--db", db).json["room"] for db in (dsn, "back.db")]
+    room, again = ([row for row in room if row["part"] != "acts"] for room in rooms)
+    assert room == again
+    assert {row["part"]: row["rows"] for row in room}["profiles"] == 2
     news = svc(
         "changes", "list", "--after", before["mark"]["watermark"], "--db", "back.db", "--json"
     )
