@@ -91,10 +91,10 @@ class Bound:
 
 BOUNDS: Final[dict[str, Bound]] = {
     # Requests that are worked on at once, in turn by workspace, and beside them those of strangers,
-    # in turn by address. As many of them as are at work take a step before anybody's next one: 48
-    # steps are some 20 ms.
-    "requests": Bound(32),
-    "requests of strangers": Bound(16),
+    # in turn by address. As many of them as are at work take a step before anybody's next one: 32
+    # steps are some 10 ms.
+    "requests": Bound(24),
+    "requests of strangers": Bound(8),
     # Refused requests whose body is read and dropped. Beyond that a client may lose the text of a
     # refusal, and nobody loses a working slot.
     "lingering": Bound(64),

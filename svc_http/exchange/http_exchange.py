@@ -41,6 +41,9 @@ VOUCH = "svc.vouch"
 VIEWS = "svc.views"
 """The key, in the ASGI state, by which a server says that it takes views of bytes for bodies."""
 
+CALM = 8
+"""So many requests are worked on at once without turns, which cost as much as some of them."""
+
 TURN_SECONDS = 5.0
 """How long a request waits for its turn to be worked on."""
 
@@ -161,12 +164,14 @@ class Exchange:
     async def take_turn(self) -> None:
         """Wait until others, who were before this request or have had less, were worked for.
 
-        The turn lasts until the working slot is given back for the first time.
+        The turn lasts until the working slot is given back.
 
         Raises:
             Problem: OVERLOADED; it takes too long.
             ClientGoneError: the client has left meanwhile.
         """
+        if self._load.in_flight <= CALM:
+            return
         turns, owner = self._load.turns(self)
         turn = turns.line_up(owner)
         try:
@@ -176,13 +181,12 @@ class Exchange:
                         await turn
                 if self.has_left:
                     raise ClientGoneError
+            self._turn = turns, turn
         except TimeoutError as late:
-            turns.end(turn)
             raise busy(problem.OVERLOADED) from late
-        except BaseException:
-            turns.end(turn)
-            raise
-        self._turn = turns, turn
+        finally:
+            if self._turn is None:
+                turns.end(turn)
 
     def _work(self) -> None:
         """Take a working slot.
@@ -280,7 +284,7 @@ class Exchange:
         try:
             with self.resting():
                 async with self._load.bodies.place(seconds_max, *self.shares):
-                    return await self._read()
+                    body = await self._read()
         except TimeoutError as slow:
             self.closing = True
             self.unread = False  # its time is over: the rest is not read after the answer either
@@ -288,6 +292,8 @@ class Exchange:
                 problem.REQUEST_TIMEOUT,
                 f"A body may take {seconds_max:g} seconds, and less while many come slowly.",
             ) from slow
+        await self.take_turn()
+        return body
 
     async def _read(self) -> bytes:
         chunks: list[bytes] = []

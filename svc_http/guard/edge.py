@@ -44,9 +44,6 @@ OTHER_METHOD = "OTHER"
 LOOK_SECONDS = 1.0
 """How often at most the edge looks for answers that their clients do not read."""
 
-CALM = 8
-"""So many requests are worked on at once without turns, which cost as much as some of them."""
-
 NO_WEBSOCKET = "This service has no WebSocket; send an HTTP request."
 
 FULL = f"Nothing can be written: {NO_SPACE}."
@@ -193,8 +190,7 @@ class ServerEdge:
     async def _guard(self, exchange: Exchange) -> None:
         """Run the request, and turn every exception into an answer; nothing else does."""
         try:
-            if self._load.in_flight > CALM:
-                await exchange.take_turn()
+            await exchange.take_turn()
             judge_request(exchange)
             if self._data_origin is not None:
                 _judge_origin(exchange, self._data_origin)

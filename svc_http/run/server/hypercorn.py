@@ -19,7 +19,7 @@ import errno
 import signal
 import socket
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import hypercorn.protocol
@@ -43,11 +43,9 @@ READ_BYTES = 16 * 1024
 """How much of what a client sends is taken before it is worked on, twice at most; the system keeps
 the rest. A head may have 40 kB, so that most requests are read at once."""
 
-COMING_MAX = 32
-"""Connections that are taken at once before they count against `connections_max`; fewer than the
-files beside."""
-FILES_SECONDS = 1.0
-"""How long nobody is taken where the system gives no more files."""
+ACCEPTORS = 8
+"""Connections that are taken in one step of the event loop, which takes one for each time that it
+knows the socket. Whoever comes would wait else for a step of all requests for each one before."""
 
 OnReady = Callable[[str, int], None]
 """Told the address once connections are answered."""
@@ -108,6 +106,7 @@ async def serve(
     install()
     if signals:  # the process is ours
         drain_on_signals(runtime)
+    loop = asyncio.get_running_loop()
     host, port = listening.getsockname()[:2]
     patience = runtime.settings.graceful_seconds
     config = Listening()
@@ -116,7 +115,12 @@ async def serve(
     connections_max = affordable(runtime.settings.connections_max)
     connections = _Connections(service, config, connections_max, runtime.addresses)
     async with service.router.lifespan_context(service):
-        connections.open(listening)
+        acceptors = ExitStack()
+        for sock in (listening, *(listening.dup() for _ in range(ACCEPTORS - 1))):
+            server = await loop.create_server(
+                connections.transmission, sock=sock, backlog=Listening.backlog
+            )
+            acceptors.callback(server.close)
         try:
             if on_ready is not None:
                 on_ready(host, port)
@@ -127,10 +131,10 @@ async def serve(
                 with suppress(TimeoutError):
                     await asyncio.wait_for(service.edge.quiet(), patience)
             elif runtime.settings.processes is not None:
-                connections.close()
+                acceptors.close()
                 await connections.unfinished(config.keep_alive_timeout + patience)
         finally:
-            connections.close()
+            acceptors.close()
             await connections.end(patience)
 
 
@@ -144,11 +148,8 @@ class _Connections:
         connections_max: int,
         addresses: AddressRules,
     ) -> None:
-        self._loop = asyncio.get_running_loop()
         self._app = wrap_app(service, listening.wsgi_max_body_size, "asgi")  # type: ignore[arg-type]
         self._listening = listening
-        self._socket: socket.socket | None = None
-        self._coming = 0
         self._context = WorkerContext(None)
         self._tasks: set[asyncio.Task[None]] = set()
         self._addresses = addresses
@@ -156,65 +157,22 @@ class _Connections:
         self._strangers: Shares[Socket] = Shares(half)
         self._clients: Shares[Socket] = Shares(half, _is_idle)
 
-    def open(self, listening: socket.socket) -> None:
-        """Take connections from a listening socket from now on."""
-        self._socket = listening
-        self._listen()
-
-    def close(self) -> None:
-        """Take no more, and close the socket. Safe to repeat."""
-        listening, self._socket = self._socket, None
-        if listening is not None:
-            self._loop.remove_reader(listening)
-            listening.close()
-
-    def _listen(self) -> None:
-        if self._socket is not None:
-            self._loop.add_reader(self._socket, self._accept, self._socket)
-
-    def _accept(self, listening: socket.socket) -> None:
-        """Take those who wait, so that nobody waits behind the requests of those before.
-
-        An event loop of its own accord takes one of them in a step of all that are open.
-        """
-        while self._coming < COMING_MAX:
-            try:
-                connection, _ = listening.accept()
-            except (BlockingIOError, ConnectionError):
-                return
-            except OSError:  # no more files: who waits does so until there are
-                self._loop.remove_reader(listening)
-                self._loop.call_later(FILES_SECONDS, self._listen)
-                return
-            connection.setblocking(False)
-            self._coming += 1
-            self._watch(self._loop.create_task(self._begin(connection)))
-
-    async def _begin(self, connection: socket.socket) -> None:
-        reader = asyncio.StreamReader(READ_BYTES)
-        try:
-            await self._loop.connect_accepted_socket(
-                lambda: _Transmission(reader, self.take), connection
-            )
-        finally:
-            self._coming -= 1
-
-    def _watch(self, task: asyncio.Task[None]) -> None:
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+    def transmission(self) -> asyncio.BaseProtocol:
+        """What a new connection's bytes are told to."""
+        return _Transmission(asyncio.StreamReader(READ_BYTES), self.take)
 
     async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve a connection to its end."""
         task = asyncio.current_task()
         if task is None:
             raise AssertionError("connections are served by tasks")
-        self._watch(task)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        loop = asyncio.get_running_loop()
         peer = writer.get_extra_info("peername") or ("",)
         block = self._addresses.block(str(peer[0]))
         state: dict[str, Any] = {VIEWS: True}
-        connection = Socket(
-            self._app, self._loop, self._listening, self._context, state, reader, writer
-        )
+        connection = Socket(self._app, loop, self._listening, self._context, state, reader, writer)
 
         def vouch() -> None:
             if state.pop(VOUCH, None) and connection in self._strangers:

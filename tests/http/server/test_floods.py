@@ -1,7 +1,6 @@
 """Floods of connections: whoever connects is let in, and who has a key keeps its connection."""
 
 import asyncio
-import errno
 import resource
 import socket
 import sys
@@ -12,7 +11,7 @@ import pytest
 from svc_http.exchange import http_exchange as exchange
 from svc_http.exchange.fair_shares import BOUNDS, Bound
 from svc_http.guard import edge
-from svc_http.run.server import connection, hypercorn
+from svc_http.run.server import connection
 from svc_http.run.server.configuration import Listening
 from svc_http.run.server.hypercorn import FILES_BESIDE, affordable
 
@@ -112,7 +111,9 @@ def test_a_connection_over_which_nothing_is_read_is_ended(wire_server, sockets, 
     monkeypatch.setattr(connection, "SLOW_SECONDS", 0.01)
     monkeypatch.setattr(exchange, "SLOW_SECONDS", 0.1)
     monkeypatch.setattr(edge, "LOOK_SECONDS", 0.0)
-    few = type(wire_server)(connections_max=PLACES, trusted_proxies=())
+    few = type(wire_server)(
+        connections_max=PLACES, trusted_proxies=(), keyless_requests_max=1_000_000
+    )
     few.start()
     large = b"/static/vendor/openapi-explorer-2.4.820/openapi-explorer.min.js"
     deaf = connect(sockets, few, STRANGER, HEAD.replace(b"/livez", large) + b"\r\n")
@@ -133,37 +134,16 @@ def test_so_many_ended_connections_linger(few, sockets, monkeypatch):
         continue
 
 
-class Scarce(socket.socket):
-    """A listening socket, for which there are no files a few times."""
-
-    failures = 3
-
-    def accept(self):
-        self.failures -= 1
-        if self.failures >= 0:
-            raise OSError(errno.EMFILE, "Too many open files")
-        return super().accept()
-
-
-def test_who_comes_while_there_are_no_files_is_served_when_there_are(
-    wire_server, sockets, monkeypatch
-):
-    monkeypatch.setattr(hypercorn, "FILES_SECONDS", 0.01)
-    server = type(wire_server)()
-    server.listening = Scarce(fileno=server.listening.detach())
-    server.start()
-    assert ask(connect(sockets, server, CLIENT)) == 200
-    server.stop()
-
-
-def test_a_server_that_ends_while_there_are_no_files_ends(wire_server, sockets):
-    server = type(wire_server)()
-    server.listening = Scarce(fileno=server.listening.detach())
-    server.start()
-    connect(sockets, server, CLIENT)
-    while server.listening.failures == Scarce.failures:
-        continue
-    server.stop()
+def test_pipelined_requests_of_many_are_all_answered_in_turn(wire_server, sockets):
+    asked = HEAD + b"\r\n"
+    strangers = [connect(sockets, wire_server, f"127.0.7.{n + 1}", asked * 20) for n in range(40)]
+    client = connect(sockets, wire_server, CLIENT)
+    assert ask(client, wire_server.key, b"/api/v1/notes") == 200
+    for stranger in strangers:
+        answers = b""
+        while answers.count(b'{"status":"live"}') < 20:
+            answers += stranger.recv(65_536) or pytest.fail("the connection was closed")
+        assert answers.count(b"HTTP/1.1 200") == 20
 
 
 # -- files -------------------------------------------------------------------------------------

@@ -12,14 +12,17 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from contextlib import closing
 from pathlib import Path
 
+import attrs
 import pytest
 
 from svc_core.contract import problem
 from svc_http.exchange.http_exchange import PART_BYTES
 from svc_http.run.server import configuration, connection, hypercorn
+from svc_http.settings import Settings
 
 GET = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
 ROOT = Path(__file__).parents[3]
@@ -147,9 +150,17 @@ TLS_HELLO = b"\x16\x03\x01\0\x05\x01\0\0\x01\0\r\n\r\n"
     ("first_bytes", "status"),
     [
         (PREFACE, 505),
+        (PREFACE.replace(b"PRI *", b"PRI /"), 505),
+        (b"\r\n" + PREFACE, 505),
         (GET + H2C + b"h2c\r\n\r\n", 200),
         (GET + H2C + b"h2c\r\n\r\n" + PREFACE, 200),
         (GET + H2C + b"h2, h2c\r\nContent-Length: 3\r\n\r\nabc", 200),
+        (GET.replace(b"GET", b"HEAD") + H2C + b"h2c\r\n\r\n", 200),
+        (GET.replace(b"GET", b"OPTIONS") + H2C + b"H2C\r\n\r\n", 204),
+        (GET.replace(b"GET", b"POST") + H2C + b"h2c\r\nContent-Length: 0\r\n\r\n", 405),
+        (GET.replace(b"1.1", b"1.0") + H2C + b"h2c\r\n\r\n", 200),
+        (GET + b"Upgrade: TLS/1.2\r\nConnection: Upgrade\r\n\r\n", 200),
+        (GET + b"Upgrade: h3\r\nConnection: Upgrade\r\n\r\n", 200),
         (TLS_HELLO, 400),
     ],
 )
@@ -160,6 +171,20 @@ def test_no_client_can_make_the_port_speak_anything_but_http_1_1(wire_server, fi
     assert b"\r\nupgrade:" not in answers.lower()
     if status == 505:
         assert "HTTP/1.1" in json.loads(split_response(answers)[2])["resolution"]
+
+
+@pytest.mark.parametrize(
+    "word", ["http2", "http_2", "h2", "h2c", "alpn", "tls", "ssl", "cert", "quic", "http3"]
+)
+def test_nothing_switches_another_protocol_on(word):
+    names = [field.name for field in attrs.fields(Settings)]
+    assert not [name for name in names if word in name.split("_")]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    packages = [project["dependencies"], *project["optional-dependencies"].values()]
+    assert not re.search(rf"\b{word}\b", json.dumps(packages))
+    imports = re.compile(rf"^\s*(from|import) .*\b{word}\b", re.MULTILINE)
+    sources = (ROOT / "svc_http/run").rglob("*.py")
+    assert not [path for path in sources if imports.search(path.read_text())]
 
 
 def test_who_asks_before_sending_a_body_is_told_to_go_on(wire_server):
