@@ -170,8 +170,6 @@ class Exchange:
             Problem: OVERLOADED; it takes too long.
             ClientGoneError: the client has left meanwhile.
         """
-        if self._load.in_flight <= CALM:
-            return
         turns, owner = self._load.turns(self)
         turn = turns.line_up(owner)
         try:
@@ -292,7 +290,8 @@ class Exchange:
                 problem.REQUEST_TIMEOUT,
                 f"A body may take {seconds_max:g} seconds, and less while many come slowly.",
             ) from slow
-        await self.take_turn()
+        if self._load.in_flight > CALM:
+            await self.take_turn()
         return body
 
     async def _read(self) -> bytes:

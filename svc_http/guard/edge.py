@@ -22,7 +22,7 @@ from svc_core.operation.ports import NO_SPACE, Overloaded, StorageUnavailable
 from svc_http import system
 from svc_http.exchange import sending as answers
 from svc_http.exchange.fair_shares import Load
-from svc_http.exchange.http_exchange import CLIENT_CLOSED, ClientGoneError, Exchange, busy
+from svc_http.exchange.http_exchange import CALM, CLIENT_CLOSED, ClientGoneError, Exchange, busy
 from svc_http.guard import authority
 from svc_http.settings import Settings
 
@@ -190,7 +190,8 @@ class ServerEdge:
     async def _guard(self, exchange: Exchange) -> None:
         """Run the request, and turn every exception into an answer; nothing else does."""
         try:
-            await exchange.take_turn()
+            if self._load.in_flight > CALM:
+                await exchange.take_turn()
             judge_request(exchange)
             if self._data_origin is not None:
                 _judge_origin(exchange, self._data_origin)

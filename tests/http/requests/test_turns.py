@@ -182,7 +182,6 @@ def test_whatever_ends_a_turn_the_next_one_has_it(
     end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(BOUNDS, "requests", Bound(1))
-    monkeypatch.setattr(http_exchange, "CALM", 0)
     monkeypatch.setattr(http_exchange, "TURN_SECONDS", 0.01 if end == "is late" else 60.0)
 
     async def go() -> tuple[object, int]:
