@@ -27,6 +27,7 @@ from unit_reads import BODIES, READS, missing_reads, queries
 
 from svc_core import catalog, wire
 from svc_core.contract.answer import Answer
+from svc_core.intel.intake.row_retention import ENDING, end_rows
 from svc_core.intel.linking.references import id_of
 from svc_core.intel.signals.detectors import signal_evidence, signal_of, write_signals
 from svc_core.ledger.append.batches import append_drafts
@@ -542,6 +543,8 @@ async def sources(bench: Bench) -> None:
     await bench.run("pullSources", {"sourceIds": [row["id"] for row in sources["data"][:64]]})
     async with bench_fetcher(bench) as fetcher:
         await intake.SourceLanes(bench.service, fetcher).pull_due()
+    for name in ENDING:
+        await end_rows(bench.service, name, timedelta(days=-1))
     ids = [row["id"] for row in sources["data"]]
     for operation in ("disableSources", "enableSources", "resetSources", "removeSources"):
         await bench.run(operation, {"sourceIds": ids})

@@ -392,10 +392,7 @@ class Settings:
     def retention(self) -> dict[str, timedelta]:
         """How long rows are kept that do not stay for ever, by the names of `Host.retention`."""
         days = {
-            "news": self.news_days,
-            "events": self.event_days,
-            "runs": self.run_days,
-            "deliveries": self.delivery_days,
+            name: getattr(self, f"{name}_days") for name in ("news", "event", "run", "delivery")
         }
         return {name: timedelta(days=number) for name, number in days.items() if number}
 

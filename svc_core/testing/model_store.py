@@ -383,7 +383,12 @@ class ModelStorage:
         after, place = bounds.get("after"), bounds.get("heads_after")
         if place is not None:
             with self._lock:
-                return self._heads(collection, place, limit)
+                heads = sorted(
+                    (tenant, rows.rows[rows.sort_keys[0][1]].document)
+                    for (name, tenant), rows in self._state.rows.items()
+                    if name == collection.name and tenant > place and rows.sort_keys
+                )
+            return tuple(TenantRow(*head) for head in heads[:limit])
         criteria = criteria_of(collection, where=bounds.get("where"), end=bounds.get("end"))
         with self._lock:
             matches = sorted(
@@ -394,18 +399,6 @@ class ModelStorage:
             )
         page = [TenantRow(key[1], row) for key, row in matches if after is None or key > after]
         return tuple(page[:limit])
-
-    def _heads(self, collection: Collection[T], after: str, limit: int) -> tuple[TenantRow[T], ...]:
-        """The lowest row of each tenant after one."""
-        tables = {
-            tenant: rows
-            for (name, tenant), rows in self._state.rows.items()
-            if name == collection.name and tenant > after and rows.sort_keys
-        }
-        return tuple(
-            TenantRow(tenant, tables[tenant].rows[tables[tenant].sort_keys[0][1]].document)
-            for tenant in sorted(tables)[:limit]
-        )
 
     async def close(self) -> None:
         """Do nothing: there are no resources to release."""

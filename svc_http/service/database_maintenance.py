@@ -71,7 +71,7 @@ async def room_of(settings: Settings, db: str) -> list[dict[str, Any]]:
         StoreUnusable: PostgreSQL cannot be asked.
     """
     numbers = {collection.name: (name, f"n_{n}") for name, (collection, n) in ENDING.items()}
-    numbers |= {part.name: (part.name, "ord") for part in (RUNS, DELIVERIES)}
+    numbers |= {RUNS.name: ("run", "ord"), DELIVERIES.name: ("delivery", "ord")}
     parts: list[dict[str, Any]] = []
     async with _reading(db) as contents:
         for part in parts_of(catalog.COLLECTIONS):

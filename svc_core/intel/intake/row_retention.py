@@ -25,7 +25,7 @@ from svc_core.operation.units import Units
 
 ENDING: Mapping[str, tuple[Collection[Any], str]] = {
     "news": (NEWS, "recorded"),
-    "events": (OSINT_EVENTS, "updated"),
+    "event": (OSINT_EVENTS, "updated"),
 }
 """The rows that may end, by the name of their retention (`Host.retention`), each with the number
 that says when it changed last."""

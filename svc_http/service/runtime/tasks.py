@@ -149,8 +149,8 @@ async def _purge(runtime: Runtime) -> None:
             if await leases.take("purge", holder, 2 * PURGE_SECONDS):
                 await purge_answers(runtime.service)
                 ages = runtime.service.host.retention
-                await purge_deliveries(runtime.service, ages["deliveries"])
-                await forget_runs(runtime.service, ages["runs"])
+                await purge_deliveries(runtime.service, ages["delivery"])
+                await forget_runs(runtime.service, ages["run"])
                 await forget_readings(runtime.service)
                 await forget_threads(runtime.service)
                 await forget_acts(runtime.service)

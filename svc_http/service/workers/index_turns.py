@@ -42,20 +42,14 @@ class IndexWork(LeasedWork):
         """Give every index with waiting work one turn; return how many there were."""
         if not self._is_begun:
             await self._begin()
-        waiting = [
-            (tenant, index)
-            for index in (SIGNAL_INDEX, REPORT_INDEX)
-            for tenant in await self._due(index)
-        ]
+        waiting: dict[tuple[str, Index], None] = {}
+        for index, queue in self._queues.items():
+            rows = await queue.rows(TENANTS_AT_ONCE, end=NEVER - 1)
+            waiting |= {(row.tenant, index): None for row in rows}
         for tenant, index in waiting:
             await self.has_lease()
             await process_index(self._service, tenant, index, self._embedder)
         return len(waiting)
-
-    async def _due(self, index: Index) -> list[str]:
-        """The tenants whose index has waiting work."""
-        rows = await self._queues[index].rows(TENANTS_AT_ONCE, end=NEVER - 1)
-        return list(dict.fromkeys(row.tenant for row in rows))
 
     async def _begin(self) -> None:
         """Mark every index for a rebuild that has an older form or another model."""

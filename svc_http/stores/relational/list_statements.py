@@ -14,6 +14,9 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from svc_core.operation.ports import NO_NUMBER, Collection, Position
 from svc_core.operation.ports.selection import Criteria, NumberSpan
+from svc_http.stores.statement_files import named_statements
+
+_SQL: Final = named_statements(__package__, "lists.sql")
 
 PROBED_MAX: Final = 200
 """Counting stops here: enough to tell a rare filter value from a common one."""
@@ -181,17 +184,7 @@ class ListStatements(ABC):
 
     def heads(self, after: str, limit: int) -> StatementDraft:
         """The lowest row of each tenant after one: two steps of an index for each of them."""
-        query = StatementDraft(
-            f"WITH RECURSIVE t (tenant, place) AS (SELECT min(tenant), 1 FROM {self.rows}"
-        )
-        query.add(" WHERE tenant > ? UNION ALL SELECT (SELECT min(c.tenant)", after)
-        query.add(f" FROM {self.rows} AS c WHERE c.tenant > t.tenant), place + 1 FROM t")
-        query.add(" WHERE tenant IS NOT NULL AND place < ?), h AS MATERIALIZED (", limit)
-        query.add(f"SELECT t.place, t.tenant, (SELECT c.id FROM {self.rows} AS c WHERE c.tenant")
-        query.add(" = t.tenant ORDER BY c.ord, c.id LIMIT 1) AS id FROM t)")
-        query.add(" SELECT c.tenant, c.id, c.version, c.ord, c.body FROM h CROSS JOIN")
-        query.add(f" {self.rows} AS c WHERE c.tenant = h.tenant AND c.id = h.id")
-        return query.add(" ORDER BY h.place")
+        return StatementDraft(_SQL["heads"].format(rows=self.rows), after, limit)
 
     # -- parts of statements -------------------------------------------------------------------
 

@@ -89,7 +89,7 @@ async def test_an_old_event_stays_away_though_its_document_has_a_new_stamp(
     await taken(any_house, publisher, QUAKES % 1_767_200_100_000, "/quakes.geojson")
     assert len(await any_house.rows(OSINT_EVENTS)) == 1
     any_house.clock.advance(AGE.total_seconds() + 1)
-    await forget_readings(keeping(any_house, "news", "events"))
+    await forget_readings(keeping(any_house, "news", "event"))
     assert await any_house.rows(OSINT_EVENTS) == []
     assert (await changes(any_house, "osintEvent"))[-1] == "deleted"
     await taken(any_house, publisher, QUAKES % 1_767_300_000_000, "/quakes.geojson")
