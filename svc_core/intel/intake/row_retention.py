@@ -29,7 +29,7 @@ ENDING: Mapping[str, tuple[Collection[Any], str]] = {
 }
 """The rows that may end, by the name of their retention (`Host.retention`), each with the number
 that says when it changed last."""
-ROWS, ROWS_MAX = 8, 64
+ROWS, ROWS_MAX = 8, 32
 """Rows that end in the first unit of work, and in any: some hundredths of a second."""
 
 
