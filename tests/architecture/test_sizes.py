@@ -46,11 +46,11 @@ CODE_LINES: dict[str, int] = {
     "svc_core.projects": 105,
     "svc_core.reports": 3009,
     "svc_core.search": 809,
-    "svc_core.testing": 3385,
+    "svc_core.testing": 3380,
     "svc_core.text": 2695,
     "svc_core.webhooks": 565,
     "svc_core.wire": 986,
-    "svc_http": 488,
+    "svc_http": 485,
     "svc_http.adapter": 363,
     "svc_http.dashboard": 1832,
     "svc_http.exchange": 761,
@@ -63,8 +63,8 @@ CODE_LINES: dict[str, int] = {
     "svc_http.run.control": 391,
     "svc_http.run.demo": 229,
     "svc_http.run.server": 831,
-    "svc_http.service": 2451,
-    "svc_http.stores": 4518,
+    "svc_http.service": 2447,
+    "svc_http.stores": 4509,
 }
 """The most that each package may have. A line that rises has its reason beside it."""
 
