@@ -139,8 +139,7 @@ class Pages:
             "/problems/{slug}": self._problem,
             "/livez": self._livez,
             "/healthz": self._livez,
-            f"{BASE_V1}/": self._json_index,
-            f"{BASE_V2}/": self._json_index,
+            **dict.fromkeys((BASE_V1, f"{BASE_V1}/", BASE_V2, f"{BASE_V2}/"), self._json_index),
             "/readyz": self._readyz,
         }
         if self._terms is not None:

@@ -153,7 +153,9 @@ def test_the_resource_that_is_sold_keeps_its_one_name(world, operation):
 
 def test_nothing_but_v1_media_and_health_is_served_there(world, ask, check_problem):
     paths = {re.sub("[{][^}]*[}]", "x", route.path) for route in world.app.router.routes}
-    paths_there = {p for p in paths if re.match("/api/v1/|/media/|/livez$|/readyz$|/dashboard", p)}
+    paths_there = {
+        p for p in paths if re.match("/api/v1$|/api/v1/|/media/|/livez$|/readyz$|/dashboard", p)
+    }
     assert {"/livez", "/readyz", "/openapi.json", "/mcp", "/metrics", "/docs", "/"} <= paths
     for path in paths - paths_there | {"/api/v2", "/api/v1x", "/mediax", "/livez/", "/healthz"}:
         for accept in ("*/*", "text/html"):

@@ -18,7 +18,13 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.stream import Stream
 from svc_http.dashboard.captions import operation_title
-from svc_http.dashboard.derived import STREAM_BYTES, operation_page, page_routes, stream_bytes
+from svc_http.dashboard.derived import (
+    STREAM_BYTES,
+    operation_page,
+    page_routes,
+    spoken_words,
+    stream_bytes,
+)
 from svc_http.dashboard.desk import Desk, Home, Person
 from svc_http.dashboard.form_fields import fields_of
 from svc_http.dashboard.page_addresses import (
@@ -547,8 +553,41 @@ def test_an_answer_in_parts_is_shown_as_a_whole(owner) -> None:
         "createChatCompletion", {"messages": messages, "model": "svc-agent", "stream": "true"}
     )
 
-    assert "data:" in answer.values["text"]
-    assert "[DONE]" in html_of(answer)
+    assert answer.template == "text"
+    assert answer.values["text"]
+    assert not re.search(r"data:|\[DONE\]|[{}]", answer.values["text"])
+
+
+@pytest.mark.parametrize(
+    ("chunks", "text"),
+    [
+        (
+            [
+                {"type": "start", "messageId": "m"},
+                {"type": "source-url", "sourceId": "src_1", "title": "Port", "url": "/a"},
+                {"type": "source-document", "sourceId": "src_2", "title": "A claim"},
+                {"type": "text-delta", "id": "t", "delta": "It is so [1]. "},
+                {"type": "text-delta", "id": "t", "delta": "Or so [2]."},
+            ],
+            "It is so [1]. Or so [2].\n\n[1] Port /a\n[2] A claim",
+        ),
+        (
+            [
+                {"choices": [{"index": 0, "delta": {"role": "assistant"}}]},
+                {"choices": [{"index": 0, "delta": {"content": "Yes."}}]},
+                {"choices": [], "usage": {}},
+            ],
+            "Yes.",
+        ),
+    ],
+)
+def test_the_page_of_the_agent_shows_what_it_says(chunks, text) -> None:
+    frames = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
+
+    assert spoken_words(f"{frames}data: [DONE]\n\n") == text
+    assert spoken_words(frames + 'data: {"choices": [{"del') == text  # cut
+    refusal = 'data: {"type": "error", "errorText": "Gone."}\n\n'
+    assert spoken_words(refusal) == refusal
 
 
 def test_an_answer_without_an_end_is_cut(owner) -> None:

@@ -155,7 +155,7 @@ def test_under_the_interface_every_refusal_is_problem_json(real, path):
     assert answer.headers["content-type"] == "application/problem+json"
 
 
-@pytest.mark.parametrize("path", ["/api/v1/", "/api/v2/"])
+@pytest.mark.parametrize("path", ["/api/v1/", "/api/v2/", "/api/v1", "/api/v2"])
 def test_the_interface_has_an_index_for_machines(real, path):
     answer = real.ask("GET", path, headers={"Accept": "text/html"})
     assert answer.headers["content-type"] == "application/json"
