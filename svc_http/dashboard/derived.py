@@ -205,25 +205,22 @@ async def _shown(spot: Spot, fields: Sequence[Field], reply: Reply, **values: An
     if reply.stream is None and not media_type.startswith("text/"):
         return Download(reply.media_type or media_type, reply.body)
     text = reply.body if reply.stream is None else await stream_bytes(reply.stream)
-    words = text.decode(errors="replace")
-    if spot.operation.pool == "agent":
-        words = spoken_words(words)
+    words = spoken_words(text.decode(errors="replace"))
     link = dict(reply.headers).get("Location", "")
     return _page("text", spot, fields, text=words, link=link, **values)
 
 
-def spoken_words(frames: str) -> str:
-    """What an agent says in a stream of either form, and its numbered sources; else the stream."""
+def spoken_words(text: str) -> str:
+    """What an agent says in a stream of either form, and its numbered sources; else the text."""
     words, sources = "", ""
-    for frame in frames.split("\n\n")[:-1]:  # the last one may have been cut
-        if frame.startswith("data: {"):
-            chunk = json.loads(frame.removeprefix("data: "))
-            delta = next(iter(chunk.get("choices", ())), chunk).get("delta", "")
-            words += delta if isinstance(delta, str) else delta.get("content") or ""
-            if "sourceId" in chunk:
-                number = chunk["sourceId"].removeprefix("src_")
-                sources += f"\n[{number}] {chunk.get('title', '')} {chunk.get('url', '')}".rstrip()
-    return f"{words}\n{sources}".strip() if words else frames
+    for frame in text.split("\n\n")[:-1]:  # the last one may have been cut
+        chunk = json.loads(frame[6:]) if frame.startswith("data: {") else {}
+        delta = next(iter(chunk.get("choices", ())), chunk).get("delta", "")
+        words += delta if isinstance(delta, str) else delta.get("content") or ""
+        if "sourceId" in chunk:
+            number, url = chunk["sourceId"].removeprefix("src_"), chunk.get("url", "")
+            sources += f"\n[{number}] {chunk.get('title', '')} {url}".rstrip()
+    return f"{words}\n{sources}".strip() if words else text
 
 
 async def _neighbours(spot: Spot) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from datetime import timedelta
 from functools import cache
 from http import HTTPStatus
 from itertools import groupby
+from operator import attrgetter
 from typing import Any, Final, Protocol
 
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_1_0_0
@@ -53,6 +54,8 @@ _UNCACHED: Final = (b"cache-control", b"no-store")
 
 _ROBOTS: Final = b"User-agent: *\nAllow: /docs\nDisallow: /\n"
 """What may be searched (RFC 9309): the reference alone; the longest rule counts."""
+
+_STATUS: Final = attrgetter("status")
 
 CONTACT_VALID: Final = timedelta(days=90)
 """How long the contact of security.txt may be relied on; RFC 9116 advises less than a year."""
@@ -248,12 +251,8 @@ class Pages:
     async def _security(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
         # From midnight on, so that the page and its ETag change once a day.
         today = self._runtime.now().replace(hour=0, minute=0, second=0, microsecond=0)
-        members = {
-            "Contact": self._runtime.settings.security_contact,
-            "Expires": instants.render(today + CONTACT_VALID),
-            "Canonical": f"{self._origin}/.well-known/security.txt",
-        }
-        text = "".join(f"{name}: {words}\n" for name, words in members.items())
+        contact, expiry = self._runtime.settings.security_contact, today + CONTACT_VALID
+        text = f"Contact: {contact}\nExpires: {instants.render(expiry)}\n"
         await send_page(exchange, StaticPage(_TEXT, text.encode()))
 
     # -- what agents buy -----------------------------------------------------------------------
@@ -279,7 +278,7 @@ class Pages:
         kinds = CATALOGUE.values()
         if form is not HTML:
             return StaticPage(form.media_type, _json({"problems": [*map(self._members_of, kinds)]}))
-        by_status = groupby(sorted(kinds, key=_status), _status)
+        by_status = groupby(sorted(kinds, key=_STATUS), _STATUS)
         groups = [(HTTPStatus(status), [*kinds]) for status, kinds in by_status]
         return StaticPage(form.media_type, _page("/problems", "problems", groups=groups))
 
@@ -328,10 +327,6 @@ class Pages:
     async def _metrics(self, exchange: Exchange, _values: Mapping[str, str]) -> None:
         exchange.rest()  # one collection of the metrics serves all who wait for it
         await _send_uncached(exchange, CONTENT_TYPE_PLAIN_1_0_0, await self._exposition())
-
-
-def _status(kind: ProblemType) -> int:
-    return kind.status
 
 
 def _page(path: str, template: str, **values: Any) -> bytes:
