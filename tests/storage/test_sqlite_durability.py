@@ -312,6 +312,20 @@ def test_reads_beyond_a_slow_batch_are_answered_by_the_other_thread(
         runner.run(burst(store))
 
 
+def test_a_read_without_end_is_given_up_and_the_next_is_answered(
+    runner: asyncio.Runner, tmp_path: Path
+) -> None:
+    numbers = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
+
+    async def endless(tx: Any) -> Any:
+        return await tx.documents._session.rows(f"{numbers} SELECT max(x) FROM n")
+
+    with open_store(runner, tmp_path / "svc.db", readers=1, unit_seconds=0.05) as store:
+        with pytest.raises(StorageUnavailable, match="interrupted"):
+            runner.run(store.read("ann", endless))
+        assert SyncStore(store, runner.run).scan("ann", NOTES, limit=9).rows == ()
+
+
 def test_a_full_queue_refuses_at_once(runner: asyncio.Runner, tmp_path: Path) -> None:
     async def crowd(store: SqliteStorage) -> list[object]:
         with block(store) as hold:

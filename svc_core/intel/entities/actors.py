@@ -65,11 +65,14 @@ async def list_actors(ctx: Context, request: ListActors) -> Page[ThreatActor]:
     choice = list_selection(request)
     choice = choice._replace(where={**choice.where, "type": ("threatActor",)})
     page = await LISTING.page(ctx, request, choice)
-    raws = await render.with_candidates(ctx, page.rows, request.include)
-    rows = [flat(json.loads(row)) for row in raws]
     links = [name for name in get_args(LinkName) if name in or_default(request.include, ())]
-    await _add_links(ctx, rows, links)
-    return Page(tuple(map(wire.to_bytes, rows)), page.next_cursor)
+
+    async def answer(own: Context, raws: Sequence[bytes]) -> Page[ThreatActor]:
+        rows = [flat(json.loads(row)) for row in raws]
+        await _add_links(own, rows, links)
+        return Page(tuple(map(wire.to_bytes, rows)), page.next_cursor)
+
+    return await render.page_with_candidates(ctx, page.rows, request.include, answer)
 
 
 def flat(row: Row) -> Row:

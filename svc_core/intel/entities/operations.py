@@ -1,6 +1,6 @@
 """The operation that lists entities of every kind, CVEs among them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from svc_core.base.unset import Unset, or_default
@@ -75,8 +75,12 @@ async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
         page = await _CVE_LISTING.page(ctx, request, choice._replace(where=cves))
     else:
         page = await LISTING.page(ctx, request, choice)
+
+    async def answer(_: Context, rows: Sequence[bytes]) -> Page[EntityRow]:
+        return Page(tuple(rows), page.next_cursor)
+
     rows = await render.whole(ctx, page.rows)
-    return Page(tuple(await render.with_candidates(ctx, rows, request.include)), page.next_cursor)
+    return await render.page_with_candidates(ctx, rows, request.include, answer)
 
 
 async def _merge_page(

@@ -4,18 +4,26 @@ Rows are stored as wire bytes; what is looked up is spliced into them.
 """
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from attrs import frozen
 
 from svc_core import wire
 from svc_core.base.unset import UNSET, Maybe, or_default
+from svc_core.contract.result import Page
 from svc_core.intel.entities import directory, exploitation
 from svc_core.intel.entities.candidates import Candidate, candidates_of
 from svc_core.intel.entities.model import ENTITIES, Entity
 from svc_core.intel.entities.vulnerability import CveFacet
 from svc_core.operation.context import Context
+from svc_core.operation.units import WorkContext
+
+CANDIDATES_AT_ONCE: Final = 20
+"""Rows whose candidates one unit of work looks for: 0.1 seconds."""
+
+R = TypeVar("R")
 
 # Within a text of JSON the quotation marks would be escaped.
 _OF_CVE = b'"cveId":'
@@ -52,6 +60,26 @@ async def with_candidates(
     lookalikes = [wire.to_bytes(await candidates_of(ctx, row)) for row in rows]
     pairs = zip(rows, lookalikes, strict=True)
     return [b'%b,"candidates":%b}' % (row[:-1], candidates) for row, candidates in pairs]
+
+
+async def page_with_candidates(
+    ctx: Context,
+    rows: Sequence[bytes],
+    include: Maybe[Sequence[str]],
+    answer: Callable[[Context, Sequence[bytes]], Awaitable[Page[R]]],
+) -> Page[R]:
+    """A page made of rows of entities, each with its candidates: of many rows in several units."""
+    if "candidates" not in or_default(include, ()) or len(rows) <= CANDIDATES_AT_ONCE:
+        return await answer(ctx, await with_candidates(ctx, rows, include))
+
+    async def rest(work: WorkContext) -> Page[R]:
+        units, tenant, bodies = work.work, work.actor.tenant, list[bytes]()
+        for first in range(0, len(rows), CANDIDATES_AT_ONCE):
+            part = rows[first : first + CANDIDATES_AT_ONCE]
+            bodies += await units.read(tenant, partial(with_candidates, rows=part, include=include))
+        return await units.read(tenant, lambda own: answer(own, bodies))
+
+    return ctx.later(rest)
 
 
 async def with_sanctions(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:

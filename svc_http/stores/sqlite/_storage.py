@@ -22,7 +22,12 @@ from svc_http.stores.sqlite._history import FileHistory, renew_file
 from svc_http.stores.sqlite._session import SqliteSession
 from svc_http.stores.sqlite._table import Tables, build_table
 from svc_http.stores.sqlite._texts import Texts
-from svc_http.stores.sqlite._threads import UNITS_PER_COMMIT, ReaderThread, WriterThread
+from svc_http.stores.sqlite._threads import (
+    UNIT_SECONDS,
+    UNITS_PER_COMMIT,
+    ReaderThread,
+    WriterThread,
+)
 from svc_http.stores.sqlite._traces import Traces
 from svc_http.stores.sqlite._transaction import SqliteTransaction
 from svc_http.stores.sqlite._write_batch import WriteBatch
@@ -46,6 +51,7 @@ class SqliteLimits(NamedTuple):
     units_waiting: int = UNITS_WAITING_MAX
     wait_seconds: float = WAIT_SECONDS_MAX
     units_per_commit: int = UNITS_PER_COMMIT
+    unit_seconds: float = UNIT_SECONDS
 
 
 class SqliteStorage(RelationalStorage):
@@ -84,7 +90,7 @@ class SqliteStorage(RelationalStorage):
             limits.units_per_commit,
         )
         self._readers = tuple(
-            ReaderThread(connect_reader(path), self._reads, history.check)
+            ReaderThread(connect_reader(path), self._reads, history.check, limits.unit_seconds)
             for _ in range(limits.readers)
         )
 

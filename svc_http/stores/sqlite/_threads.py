@@ -5,7 +5,8 @@ Rule 1: one writer. Many units commit together, so that one flush to disk serves
 Rule 2: a batch runs without savepoints. If a unit fails after it has written, the whole batch is
         rolled back and runs again, with a savepoint around each unit.
 Rule 3: no caller learns of success before COMMIT has returned; a failing COMMIT fails every unit.
-Rule 4: readers see one consistent snapshot, taken after the unit was submitted.
+Rule 4: readers see one consistent snapshot, taken after the unit was submitted. A statement of a
+        unit that has computed for too long is given up.
 """
 
 # Group commit
@@ -61,6 +62,10 @@ from svc_http.stores.sqlite.work_queue import (
 
 UNITS_PER_COMMIT = 64
 """Beyond 64, measured, a larger batch gains nothing and each unit waits longer."""
+UNIT_SECONDS = 5.0
+"""Computing after which a statement of a reading unit is given up: as long as PostgreSQL has."""
+STEPS_PER_LOOK = 100_000
+"""Instructions of SQLite's machine between two looks at the time: about a millisecond."""
 UNITS_PER_SNAPSHOT = 32
 """How many reads share a snapshot and a wake-up; a slow read delays at most these."""
 
@@ -186,6 +191,7 @@ class ReaderThread:
     connection: sqlite3.Connection
     queue: WorkQueue
     check: Callable[[], None]
+    unit_seconds: float = UNIT_SECONDS
     thread: threading.Thread = field(init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -211,6 +217,8 @@ class ReaderThread:
 
     def _run(self, job: SqliteJob) -> JobOutcome:
         began, value, failure = time.thread_time(), None, None
+        end = began + self.unit_seconds
+        self.connection.set_progress_handler(lambda: time.thread_time() > end, STEPS_PER_LOOK)
         try:
             value = job.work(self.connection)
         except BaseException as error:  # the edge of the thread: the caller gets it

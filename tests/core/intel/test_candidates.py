@@ -8,6 +8,7 @@ from attrs import evolve
 
 from svc_core.base import drive
 from svc_core.intel.entities import bulk_screening as screening
+from svc_core.intel.entities import render
 from svc_core.intel.entities.bulk_screening import (
     MatchEntities,
     ScreeningLine,
@@ -54,6 +55,20 @@ def test_candidates_are_told_where_they_are_asked_for(directory_house: Any) -> N
     assert "Contosso" in other["reasons"][0]
     plain = directory_house.send("getEntity", path={"entityId": ROWS[0].id})
     assert "candidates" not in json.loads(plain.body)["data"]
+
+
+@pytest.mark.parametrize("query", ["limit=100", "limit=2", "limit=100&q=contoso"])
+def test_a_page_of_candidates_is_the_same_in_however_many_units(
+    directory_house: Any, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    def page() -> Any:
+        return directory_house.send("listEntities", query=f"{query}&include=candidates").body
+
+    whole = page()
+    assert any(row["candidates"] for row in json.loads(whole)["data"])
+    for rows in (1, 2, 3):
+        monkeypatch.setattr(render, "CANDIDATES_AT_ONCE", rows)
+        assert json.loads(page())["data"] == json.loads(whole)["data"]
 
 
 def test_who_was_told_apart_is_no_candidate(house: Any) -> None:
