@@ -1,5 +1,6 @@
 """Reports are made when they are due: whole, once, from what was taken in since the last one."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -156,6 +157,19 @@ async def test_workspaces_take_turns_however_many_profiles_one_has(
     assert len(made) == 11
     places = [[report.profile_id for report in made].index(id_) for id_ in single_ids]
     assert max(places) <= 2
+
+
+async def test_workers_beside_each_other_make_every_report_once_and_the_single_one_early(
+    any_house: Any,
+) -> None:
+    ids = [await profile(any_house) for _ in range(9)]
+    single_id = await profile(any_house, f"wsp_{'b' * 24}")
+    await come_due(any_house, ids[0])
+    rounds = await asyncio.gather(*(run_due(any_house.service) for _ in range(3)))
+    made = [report.profile_id for reports in rounds for report in reports]
+    assert sorted(made) == sorted([*ids, single_id])
+    (places,) = [row for row in rounds if single_id in {report.profile_id for report in row}]
+    assert [report.profile_id for report in places].index(single_id) <= 1
 
 
 @pytest.mark.parametrize("is_read", [True, False])
