@@ -6,15 +6,13 @@ Rule 2: what does not follow from a name by itself stands in `captions.tsv`.
 
 import re
 from functools import cache
-from itertools import repeat
-from pathlib import Path
 from typing import Any, Final
 
 from svc_core.operation.declaration import Operation
 from svc_http.dashboard.page_addresses import is_safe, tail_of
+from svc_http.dashboard.room_tables import tsv_rows
 
-_LINES: Final = Path(__file__).with_name("captions.tsv").read_text("utf-8").splitlines()
-_TEXTS: Final = {(kind, name): text for kind, name, text in map(str.split, _LINES, repeat("\t"))}
+_TEXTS: Final = {(row["kind"], row["name"]): row["text"] for row in tsv_rows("captions.tsv")}
 """Of a kind and a name its text: words of names, groups, verbs, and titles of operations.
 
 A `bound` text follows a name that begins with its word: `minScore` is "Score at least".
@@ -38,6 +36,11 @@ _WORD: Final = re.compile("[a-z]+(?:[A-Z-][A-Za-z]*)*", re.ASCII)
 def word_caption(value: str) -> str:
     """A value of a short list in words; one that is written otherwise (`dev.svc.x`) as it is."""
     return caption_of(value) if _WORD.fullmatch(value) else value
+
+
+def tone_of(word: str) -> str:
+    """Whether a word of a state is good ("ok"), bad, or asks for a look ("warn"); else empty."""
+    return _TEXTS.get(("tone", word), "")
 
 
 # -- operations --------------------------------------------------------------------------------

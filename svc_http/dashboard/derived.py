@@ -25,13 +25,13 @@ from svc_core.operation.inputs import inputs_of
 from svc_core.operation.reply import Reply
 from svc_core.operation.stream import Stream, Watch
 from svc_core.wire import camel
-from svc_http.dashboard.desk import Desk
+from svc_http.dashboard.captions import operation_title
+from svc_http.dashboard.desk import Desk, Request
 from svc_http.dashboard.form_fields import Field
 from svc_http.dashboard.forms import (
     FORMER,
     KEY,
     MATCH,
-    Request,
     request_of,
     with_faults,
     with_row,
@@ -98,7 +98,7 @@ def _page(template: str, spot: Spot, fields: Sequence[Field], **values: Any) -> 
     usual = {
         "spot": spot,
         "operation": spot.operation,
-        "title": spot.title,
+        "title": operation_title(spot.operation),
         "toasts": spot.toasts,
         "fields": fields,
         "faults": faults,
@@ -107,8 +107,6 @@ def _page(template: str, spot: Spot, fields: Sequence[Field], **values: Any) -> 
         "request": Request(spot.ids),
         "key": spot.new_key(),
         "site": spot.desk.office.settings.origin,
-        "exports": tuple(EXPORTS),
-        "is_safe": is_safe(spot.operation),
         "act": PageAct(spot.operation, "", is_near=True),
         "hidden": (),
         "meta": {},
@@ -124,7 +122,7 @@ def _page(template: str, spot: Spot, fields: Sequence[Field], **values: Any) -> 
 
 async def _read(spot: Spot) -> PageAnswer:
     query = {name: words for name, words in spot.visit.query.items() if name[:1] != "_"}
-    fields = with_values(spot.fields, {each.name: each.values for each in spot.fields} | query)
+    fields = with_values(spot.fields, query, is_new=True)
     if not query and any(each.required for each in fields):
         return _page("list", spot, fields, rows=())
     try:
@@ -150,17 +148,7 @@ async def _reply(spot: Spot, query: Values) -> tuple[Request, Reply]:
     (request.body if spot.operation.local else request.query).update(others)
     if JSON in spot.operation.media[1:]:
         request.query.setdefault("format", JSON.format)
-    return request, await _run(spot, request)
-
-
-async def _run(spot: Spot, request: Request, **headers: str) -> Reply:
-    return await spot.desk.run(
-        spot.operation,
-        path=request.path,
-        query=request.query,
-        headers={name.replace("_", "-"): text for name, text in headers.items() if text},
-        body=request.json,
-    )
+    return request, await spot.desk.run(spot.operation, request)
 
 
 async def _all_rows(spot: Spot, query: Values, reply: Reply) -> list[Row]:
@@ -191,17 +179,8 @@ async def _shown(spot: Spot, fields: Sequence[Field], reply: Reply, **values: An
         if isinstance(data, list):
             meta = {name: each for name, each in body["meta"].items() if name not in _PAGING}
             return _page("list", spot, fields, rows=data, meta=meta, next=following, **values)
-        around = await _neighbours(spot)
-        return _page(
-            "detail",
-            spot,
-            fields,
-            row=data,
-            around=around,
-            next=following,
-            names=names_within(data),
-            **values,
-        )
+        values |= {"row": data, "around": await _neighbours(spot), "names": names_within(data)}
+        return _page("detail", spot, fields, next=following, **values)
     if reply.stream is None and not media_type.startswith("text/"):
         return Download(reply.media_type or media_type, reply.body)
     text = reply.body if reply.stream is None else await stream_bytes(reply.stream)
@@ -225,25 +204,23 @@ def spoken_words(text: str) -> str:
 
 async def _neighbours(spot: Spot) -> tuple[str, str]:
     """The addresses of the rows before and after this one on the page of the list it came from."""
-    id_, _, query = spot.visit.word("_from").partition("?")
+    origin = spot.visit.word("_from")
+    id_, _, query = origin.partition("?")
     rows_operation = BY_ID.get(id_)
     if rows_operation is None or not spot.ids or show_of(rows_operation) is not spot.operation:
         return "", ""
-    *_, last = page_ids(spot.operation)
     visit = attrs.evolve(spot.visit, query={name: (word,) for name, word in parse_qsl(query)})
     try:
         _, reply = await _reply(Spot(rows_operation, spot.desk, visit), visit.query)
+        rows = json.loads(reply.body)["data"] if reply.media_type == JSON.media_type else ()
     except Problem:  # the list of an old or a foreign address: the row is there all the same
         return "", ""
-    if reply.media_type != JSON.media_type:
-        return "", ""
-    rows = json.loads(reply.body)["data"]
+    *_, last = page_ids(spot.operation)
     ids = ["", *(row_id_for(spot.operation, row) or "" for row in rows), ""]
     at = ids.index(spot.ids[last]) if spot.ids[last] in ids else 0
-    origin = spot.visit.word("_from")
 
     def address(id_: str) -> str:
-        return id_ and spot.address(spot.operation, {**spot.ids, last: id_}, _from=origin)
+        return id_ and spot.desk.address(spot.operation, {**spot.ids, last: id_}, _from=origin)
 
     return (address(ids[at - 1]), address(ids[at + 1])) if at else ("", "")
 
@@ -271,9 +248,7 @@ async def stream_bytes(stream: Stream) -> bytes:
 
 async def _form(spot: Spot) -> PageAnswer:
     operation, hidden = spot.operation, {}
-    fields = with_values(
-        spot.fields, {each.name: each.values for each in spot.fields} | dict(spot.visit.query)
-    )
+    fields = with_values(spot.fields, spot.visit.query, is_new=True)
     row, tag = await _row(spot)
     if row and operation.method in {"PATCH", "PUT"}:
         fields = with_row(fields, row)
@@ -296,7 +271,7 @@ async def _row(spot: Spot) -> tuple[Row, str]:
     if show is None or not last:
         return {}, ""
     ids = {name: spot.ids[name] for name in page_ids(show)}
-    reply = await _run(Spot(show, spot.desk, spot.visit), request_of(show, (), {}, ids))
+    reply = await spot.desk.run(show, request_of(show, (), {}, ids))
     data = json.loads(reply.body)["data"]
     rows = [data] if page_ids(show) == page_ids(spot.operation) else data
     matches = (row for row in rows if show.verb == "show" or row.get("id") == spot.ids[last])
@@ -330,7 +305,7 @@ async def _act(spot: Spot, form: Values) -> PageAnswer:
     try:
         request = request_of(spot.operation, spot.fields, form, spot.ids)
         match, key = hidden.get(MATCH, ""), hidden.get(KEY, "")
-        reply = await _run(spot, request, if_match=match, idempotency_key=key)
+        reply = await spot.desk.run(spot.operation, request, if_match=match, idempotency_key=key)
     except Problem as refusal:
         if refusal.type is problem.IDEMPOTENCY_CONFLICT:
             hidden[KEY] = spot.new_key()
@@ -368,13 +343,7 @@ def _next_address(spot: Spot, data: Any) -> str:
     operation, done = spot.operation, spot.operation.id
     show = None if operation.verb in GONE else spot.sibling("show")
     if show is not None and set(page_ids(show)) <= set(spot.ids):
-        return spot.address(show, spot.ids, _done=done)
-    show = show_of(operation)
+        return spot.desk.address(show, spot.ids, _done=done)
     members = data if isinstance(data, dict) else {}
-    id_ = row_id_for(show, members) if show else None
-    if show is not None and id_ is not None and spot.desk.may(show):
-        return spot.address(show, {page_ids(show)[-1]: id_}, _done=done)
-    row = spot.row_address("id", members.get("id")) if operation.verb not in GONE else ""
-    if not (row or spot.ids or data is None):
-        return ""
-    return f"{row or spot.home}?_done={done}"
+    row = "" if operation.verb in GONE else spot.list_row_address(members, _done=done)
+    return row or (f"{spot.home}?_done={done}" if spot.ids or data is None else "")

@@ -32,6 +32,7 @@ from svc_core.operation.units import Units
 from svc_core.wire import Json
 from svc_http.adapter.surroundings import Surroundings
 from svc_http.dashboard.hashing import HashingLine, HashingUnits
+from svc_http.dashboard.page_addresses import page_address
 from svc_http.exchange.http_exchange import Exchange
 
 
@@ -81,6 +82,21 @@ class Office(Surroundings, Protocol):
 
 
 @frozen
+class Request:
+    """The inputs of an operation by their place; those of a local one are all in its body."""
+
+    path: Mapping[str, str] = field(factory=dict)
+    query: dict[str, str] = field(factory=dict)
+    body: dict[str, Any] = field(factory=dict)
+    whole: Json = None
+
+    @property
+    def json(self) -> Json:
+        """The body: its members, or the one value that it is."""
+        return self.body if self.whole is None else self.whole
+
+
+@frozen
 class Desk:
     """A person at work on one page: runs operations with their authority."""
 
@@ -88,7 +104,6 @@ class Desk:
     office: Office
     exchange: Exchange
     now: datetime = field()
-
     line: HashingLine = field(factory=HashingLine, kw_only=True)
 
     @now.default
@@ -99,6 +114,13 @@ class Desk:
         """Whether the person may run the operation here."""
         person = self.person
         return may_run(operation, person.role, is_operator=person.is_operator)
+
+    def address(
+        self, operation: Operation[Any, Any], ids: Mapping[str, str] = {}, **query: str
+    ) -> str:
+        """The address of the page of an operation in the workspace, or in the installation."""
+        home = self.person.home
+        return page_address(operation, None if home is None else home.id, ids, **query)
 
     def actor(self, operation: Operation[Any, Any]) -> Actor:
         """The person as the caller of the operation.
@@ -117,51 +139,41 @@ class Desk:
         return attrs.evolve(actor, session_id=person.session_id)
 
     async def run(
-        self,
-        operation: Operation[Any, Any],
-        *,
-        path: Mapping[str, str] | None = None,
-        query: Mapping[str, str] | None = None,
-        headers: Mapping[str, str] | None = None,
-        body: Json = None,
+        self, operation: Operation[Any, Any], request: Request | None = None, **headers: str
     ) -> Reply:
-        """The reply of an operation; the inputs are those of a request over HTTP.
-
-        `headers` have lower-case names. The body of a local operation is its request object.
+        """The reply of an operation; `headers` are as in `execution`.
 
         Raises:
             Problem: whatever refuses it.
         """
-        execution = self.execution(operation, path, query, headers, body)
+        execution = self.execution(operation, request, **headers)
         async with self._turn(operation, execution.actor):
             return await execution.reply()
 
-    async def read(self, operation: Operation[Any, Any], **inputs: Any) -> Any:
-        """The data of an operation's JSON answer; `inputs` are those of `run`.
+    async def read(self, operation: Operation[Any, Any], request: Request | None = None) -> Any:
+        """The data of an operation's JSON answer.
 
         Raises:
             Problem: whatever refuses it.
         """
-        return json.loads((await self.run(operation, **inputs)).body)["data"]
+        return json.loads((await self.run(operation, request)).body)["data"]
 
     def execution(
-        self,
-        operation: Operation[Any, Any],
-        path: Mapping[str, str] | None = None,
-        query: Mapping[str, str] | None = None,
-        headers: Mapping[str, str] | None = None,
-        body: Json = None,
+        self, operation: Operation[Any, Any], request: Request | None = None, **headers: str
     ) -> Execution:
-        """One run of an operation with the person's authority; see `run`.
+        """One run of an operation with the person's authority.
+
+        Names of header fields are lower-case, with `_` for the hyphen; an empty one is not sent.
 
         Raises:
             Problem: NOT_FOUND, or a fault of the inputs.
         """
         actor = self.actor(operation)
         kind = MERGE_PATCH if operation.method == "PATCH" else "application/json"
-        fields = {"content-type": kind, **(headers or {})}
-        raw = compact_text({} if body is None else body).encode()
-        call = Call(path or {}, urlencode(query or {}), fields.get, raw)
+        fields = {name.replace("_", "-"): text for name, text in headers.items() if text}
+        fields["content-type"], request = kind, request or Request()
+        raw = compact_text(request.json).encode()
+        call = Call(request.path, urlencode(request.query), fields.get, raw)
         invocation = prepare(operation, call, self.office.site(self.now))
         witness = witness_of(
             AuditCaller(

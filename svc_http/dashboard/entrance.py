@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
+import attrs
 from attrs import define, frozen
 
 from svc_core.access import passkeys
@@ -32,11 +33,12 @@ from svc_core.operation.units import WorkContext
 from svc_http.dashboard import security
 from svc_http.dashboard.desk import Person
 from svc_http.dashboard.hashing import HashingUnits
-from svc_http.dashboard.page_serving import SIGN_IN, Dashboard, check_mount
+from svc_http.dashboard.page_serving import SIGN_IN, Dashboard
 from svc_http.dashboard.visit import HtmlPage, PageAnswer, Redirection, Visit, visit_of
 from svc_http.dashboard.visitors import device_of
 from svc_http.exchange.http_exchange import DASHBOARD, Exchange, Header
 from svc_http.exchange.resource import Resource
+from svc_http.exchange.sending import encode_fields
 
 _BELOW: Final = re.compile(r"/dashboard(?:[/?][!-\[\]-~]*)?")
 """The pages that a sign-in may lead to; a backslash is a slash to browsers."""
@@ -108,12 +110,10 @@ class Entrance:
 
     async def _serve(self, step: _Step, exchange: Exchange, places: Mapping[str, str]) -> None:
         office, settings = self.dashboard.office, self.dashboard.office.settings
-        has_form, cookie = exchange.method == "POST", security.cookie_name(settings)
-        check_mount(exchange)
-        if has_form:
-            security.check_origin(exchange, settings.origin)
+        self.dashboard.check(exchange)
         exchange.bytes_max = min(exchange.bytes_max, FORM_BYTES_MAX)
-        visit = await visit_of(exchange, places, settings.body_seconds_max, has_form=has_form)
+        visit = await visit_of(exchange, places, settings.body_seconds_max)
+        cookie = security.cookie_name(settings)
         if cookie is None:
             closed = HtmlPage("closed", _bare(origin=settings.origin))
             await self.dashboard.send(exchange, closed)
@@ -161,9 +161,7 @@ async def _sign_out(guest: Guest) -> Answer:
 
 
 def _sign_in_page(guest: Guest, refusal: Problem | None = None, handle: str = "") -> HtmlPage:
-    work = guest.work
-    offers = passkeys.offers_passkeys(work.host)
-    options = passkeys.sign_in_options(work) if offers else None
+    options = passkey_options(guest.work)
     values = _bare(person=guest.prover, handle=handle, refusal=refusal, passkey=options)
     return HtmlPage("sign-in", values, is_secret=True)
 
@@ -208,10 +206,18 @@ async def _follow(guest: Guest) -> Answer:
 
 
 def _link_page(guest: Guest, link: OneUseLink, values: Mapping[str, Any]) -> HtmlPage:
-    holder, options = PasskeyHolder(link.digest, values["owner"] or "you"), None
-    if passkeys.offers_passkeys(guest.work.host):
-        options = passkeys.registration_options(guest.work, holder)
+    holder = PasskeyHolder(link.digest, values["owner"] or "you")
+    options = passkey_options(guest.work, holder)
     return HtmlPage("way-in", _bare(**values, passkey=options), is_secret=True)
+
+
+def passkey_options(work: WorkContext, holder: PasskeyHolder | None = None) -> str | None:
+    """What a browser makes a passkey for its holder by, or signs in by; None where none can be."""
+    if not passkeys.offers_passkeys(work.host):
+        return None
+    if holder is None:
+        return passkeys.sign_in_options(work)
+    return passkeys.registration_options(work, holder)
 
 
 def _bare(**values: Any) -> dict[str, Any]:
@@ -221,8 +227,8 @@ def _bare(**values: Any) -> dict[str, Any]:
 
 def _refused(page: HtmlPage, refusal: Problem) -> Answer:
     """The page with what is wrong, under the status and with the fields of the refusal."""
-    fields = tuple((name.lower().encode(), text.encode()) for name, text in refusal.headers.items())
-    return HtmlPage(page.template, page.values, refusal.type.status, page.is_secret), fields
+    status, fields = refusal.type.status, encode_fields(refusal.headers.items())
+    return attrs.evolve(page, status=status), tuple(fields)
 
 
 async def _read(ctx: Context, token: str) -> tuple[OneUseLink, dict[str, Any]]:

@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import attrs
-from attrs import field, frozen
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import Operation
-from svc_core.wire import InputFault, Json
+from svc_core.wire import InputFault
 from svc_http.dashboard.control_texts import (
     ControlError,
     control_words,
@@ -23,6 +22,7 @@ from svc_http.dashboard.control_texts import (
     query_text,
     value_texts,
 )
+from svc_http.dashboard.desk import Request
 from svc_http.dashboard.form_fields import Field
 from svc_http.dashboard.value_shapes import ABSENT, member_at
 from svc_http.dashboard.visit import Values
@@ -31,21 +31,6 @@ KEY: Final = "_key"
 MATCH: Final = "_match"
 FORMER: Final = "_was"
 """Hidden values of a form: its idempotency key, the tag that it was made from, and the texts."""
-
-
-@frozen
-class Request:
-    """The inputs of an operation by their place."""
-
-    path: Mapping[str, str]
-    query: dict[str, str] = field(factory=dict)
-    body: dict[str, Any] = field(factory=dict)
-    whole: Json = None
-
-    @property
-    def json(self) -> Json:
-        """The body: its members, or the one value that it is."""
-        return self.body if self.whole is None else self.whole
 
 
 def request_of(
@@ -105,10 +90,13 @@ def _former(values: Values) -> Mapping[str, tuple[str, ...]]:
 # -- fields with values ------------------------------------------------------------------------
 
 
-def with_values(fields: Sequence[Field], values: Values) -> tuple[Field, ...]:
-    """The fields with what was typed; one of which nothing came is blank."""
+def with_values(
+    fields: Sequence[Field], values: Values, *, is_new: bool = False
+) -> tuple[Field, ...]:
+    """The fields with what was typed; of which nothing came, they are blank, or new ones as is."""
+    texts = {each.name: each.values for each in fields if is_new} | dict(values)
     return tuple(
-        attrs.evolve(each, values=control_words(each.kind, values.get(each.name, ())))
+        attrs.evolve(each, values=control_words(each.kind, texts.get(each.name, ())))
         for each in fields
     )
 

@@ -11,10 +11,10 @@ from svc_core.operation.context import Context
 from svc_core.operation.declaration import SSE, Operation
 from svc_core.operation.ports import Transaction
 from svc_http.dashboard import security
-from svc_http.dashboard.desk import Desk
+from svc_http.dashboard.desk import Desk, Request
 from svc_http.dashboard.visitors import visitor_of
-from svc_http.exchange import sending
 from svc_http.exchange.flow import Flow
+from svc_http.exchange.sending import encode_fields
 
 POOL: Final = "person"
 
@@ -30,12 +30,11 @@ async def stream_changes(
         Problem: OVERLOADED, or whatever refuses the operation.
     """
     office, exchange, person = desk.office, desk.exchange, desk.person
-    headers = {"accept": SSE.media_type}
     position = exchange.header("last-event-id") or after
     if not position:
         position = (await desk.read(head))["watermark"]
-    query = {"tail": "true", "after": position}
-    execution = desk.execution(feed, query=query, headers=headers)
+    request = Request(query={"tail": "true", "after": position})
+    execution = desk.execution(feed, request, accept=SSE.media_type)
     reply = await execution.reply()
     if reply.stream is None:
         raise AssertionError("the feed comes as a stream where that is asked for")
@@ -48,22 +47,18 @@ async def stream_changes(
         if visitor is None or person.home not in visitor.person.homes:
             raise Problem(problem.FORBIDDEN, "The session or the role has ended.")
 
-    answer = sending.Ready(
-        reply.status,
-        (
-            *security.page_fields(None, is_secret=True),
-            (b"content-type", SSE.media_type.encode()),
-            *sending.encode_fields(reply.headers),
-        ),
-        b"",
-        stream=reply.stream,
-    )
+    fields = [
+        *security.page_fields(None, is_secret=True),
+        (b"content-type", SSE.media_type.encode()),
+        *encode_fields(reply.headers),
+        exchange.id_header,
+    ]
     holders = {"session": person.session_id, "workspace": execution.actor.tenant}
     await Flow(
         exchange=exchange,
         stream=reply.stream,
         watch=office.watch(execution.actor.tenant, context),
-        begin=lambda: sending.begin_stream(exchange, answer, ()),
+        begin=lambda: exchange.begin(reply.status, fields),
         room=office.streams[POOL].room(**holders),
         check_access=still,
         drain=office.drain,

@@ -5,10 +5,8 @@ Rule 1: the menu has what the person may open. `menu.tsv` places and pictures th
 Rule 2: the palette has every page and act that needs no row, and the rows that a search finds.
 """
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from attrs import frozen
@@ -16,17 +14,17 @@ from attrs import frozen
 from svc_core.base.compact import compact_text
 from svc_core.operation.declaration import JSON, Operation
 from svc_http.dashboard.captions import caption_of, group_caption, operation_title
-from svc_http.dashboard.desk import Desk
+from svc_http.dashboard.desk import Desk, Request
 from svc_http.dashboard.page_addresses import (
     BY_ID,
     EVERY,
-    PREFIX,
     is_for_operators,
     is_safe,
-    page_address,
     page_ids,
 )
+from svc_http.dashboard.room_tables import tsv_rows
 from svc_http.dashboard.visit import Download, Visit
+from svc_http.exchange.http_exchange import DASHBOARD
 
 TABS: Final = frozenset({"g r", "g s", "g m", "g e", "g l"})
 """The keys of the pages that stand at the bottom of a narrow screen."""
@@ -60,8 +58,7 @@ class MenuRow:
 @cache
 def menu_rows() -> tuple[MenuRow, ...]:
     """The lines of the menu, and after them the first page of each group that it does not name."""
-    text = Path(__file__).with_name("menu.tsv").read_text("utf-8")
-    rows = [MenuRow(**line) for line in csv.DictReader(text.splitlines(), delimiter="\t")]
+    rows = [MenuRow(**row) for row in tsv_rows("menu.tsv")]
     groups = {row.operation.group for row in rows}
     for page in filter(is_safe, _entrances()):
         if page.group not in groups:
@@ -83,9 +80,9 @@ def shell_of(desk: Desk, visit: Visit) -> dict[str, Any]:
     person, home = desk.person, desk.person.home
     if home is None and person.homes:  # the way back from pages of the installation
         return shell_of(desk.at_home(person.homes[0]), visit)
-    office = f"{PREFIX}/operate" if person.is_operator else PREFIX
-    root = f"{PREFIX}/w/{home.id}" if home else office
-    spaces = [(each.name, f"{PREFIX}/w/{each.id}") for each in person.homes]
+    office = f"{DASHBOARD}/operate" if person.is_operator else DASHBOARD
+    root = f"{DASHBOARD}/w/{home.id}" if home else office
+    spaces = [(each.name, f"{DASHBOARD}/w/{each.id}") for each in person.homes]
     sections: dict[str, list[Mapping[str, Any]]] = {}
     for row in menu_rows():
         if desk.may(row.operation):
@@ -102,7 +99,7 @@ def shell_of(desk: Desk, visit: Visit) -> dict[str, Any]:
         "sections": sections,
         "tabs": [link for link in links if link["key"] in TABS],
         "jumps": [("g o", "Overview", root)] + [_jump(link) for link in links if link["key"]],
-        "search": _address(desk, _SEARCH) if home else "",
+        "search": desk.address(_SEARCH) if home else "",
         "palette": f"{root}/palette" if home else "",
         "live": f"{root}/live" if home else "",
     }
@@ -110,7 +107,7 @@ def shell_of(desk: Desk, visit: Visit) -> dict[str, Any]:
 
 
 def _link(desk: Desk, row: MenuRow, path: str) -> Mapping[str, Any]:
-    href = _address(desk, row.operation)
+    href = desk.address(row.operation)
     is_here = f"{path}/".startswith(f"{href}/")
     link = {"label": row.label, "picture": row.picture, "key": row.key, "href": href}
     return {**link, "group": row.operation.group, "is_here": is_here}
@@ -118,11 +115,6 @@ def _link(desk: Desk, row: MenuRow, path: str) -> Mapping[str, Any]:
 
 def _jump(link: Mapping[str, Any]) -> tuple[str, str, str]:
     return link["key"], link["label"], link["href"]
-
-
-def _address(desk: Desk, operation: Operation[Any, Any], **ids: str) -> str:
-    home = desk.person.home
-    return page_address(operation, home.id if home else None, ids)
 
 
 # -- the palette -------------------------------------------------------------------------------
@@ -135,7 +127,7 @@ async def palette(desk: Desk, visit: Visit) -> Download:
         Problem: whatever refuses the search.
     """
     q = visit.word("q").strip()
-    rows = await desk.read(_SEARCH, body={"q": q}) if q else ()
+    rows = await desk.read(_SEARCH, Request(body={"q": q})) if q else ()
     links = [_row_link(desk, row) for row in rows] if q else [*page_links(desk)]
     return Download(JSON.media_type, compact_text({"entries": links}).encode())
 
@@ -146,13 +138,13 @@ def page_links(desk: Desk) -> Iterator[Mapping[str, str]]:
         group, picture = ("Go to", group_icon(page)) if is_safe(page) else ("Do", "plus")
         link = {"group": group, "label": operation_title(page), "detail": group_caption(page.group)}
         words = f"{page.group} {page.verb} {page.summary}"
-        yield {**link, "words": words, "picture": picture, "href": _address(desk, page)}
+        yield {**link, "words": words, "picture": picture, "href": desk.address(page)}
 
 
 def _row_link(desk: Desk, row: Mapping[str, Any]) -> Mapping[str, str]:
     operation = BY_ID[row["operation"]]
     link = {"group": "Rows", "label": row["title"], "detail": caption_of(row["kind"])}
-    href = _address(desk, operation, **row["values"])
+    href = desk.address(operation, row["values"])
     return {**link, "id": row["id"], "picture": group_icon(operation), "href": href}
 
 

@@ -6,14 +6,14 @@ Rule: each form on it runs one operation, as its derived page does, and comes ba
 from collections.abc import Mapping
 from typing import Final
 
-from svc_core.access import passkeys
 from svc_core.access.passkeys import PasskeyHolder
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
+from svc_core.operation.inputs import inputs_of
 from svc_core.operation.ports import SYSTEM
-from svc_http.dashboard.desk import Desk
-from svc_http.dashboard.menu import shell_of
+from svc_http.dashboard.desk import Desk, Request
+from svc_http.dashboard.entrance import passkey_options
 from svc_http.dashboard.page_addresses import BY_ID
 from svc_http.dashboard.page_serving import sign_in_address
 from svc_http.dashboard.visit import HtmlPage, PageAnswer, PageRoute, Redirection, Visit
@@ -21,13 +21,13 @@ from svc_http.exchange.http_exchange import DASHBOARD
 
 OWN_PAGE: Final = f"{DASHBOARD}/me"
 
-_FORMS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
-    "setPassword": ("Your password is another one; all other sessions have ended.", ("password",)),
-    "addPasskey": ("The passkey was added.", ("answer", "name")),
-    "removePasskey": ("The passkey was removed.", ("passkeyId",)),
-    "revokeSession": ("The session has ended.", ("sessionId",)),
+_FORMS: Final[Mapping[str, str]] = {
+    "setPassword": "Your password is another one; all other sessions have ended.",
+    "addPasskey": "The passkey was added.",
+    "removePasskey": "The passkey was removed.",
+    "revokeSession": "The session has ended.",
 }
-"""What each form does, by its operation: what is said afterwards, and its fields."""
+"""What is said after each form, by its operation."""
 
 
 def own_routes() -> tuple[PageRoute, ...]:
@@ -48,36 +48,33 @@ async def _act(desk: Desk, visit: Visit) -> PageAnswer:
         raise Problem(problem.INVALID_PARAMETER, "act: it names no form of this page.")
     if operation.guarded and not _may_change(desk):
         return Redirection(sign_in_address(desk.exchange, is_again=True))
-    body = {name: form[name] for name in _FORMS[operation.id][1] if form.get(name)}
+    names = (item.name for item in inputs_of(operation.request))
+    body = {name: form[name] for name in names if form.get(name)}
     try:
-        await _at_home(desk).run(operation, body=body)
+        await _at_home(desk).run(operation, Request(body=body))
     except Problem as refusal:
-        return await _page(desk, visit, refusal)
+        return await _page(desk, refusal)
     return Redirection(f"{OWN_PAGE}?done={operation.id}")
 
 
 async def _show(desk: Desk, visit: Visit) -> PageAnswer:
-    said, _ = _FORMS.get(visit.word("done"), ("", ()))
-    return await _page(desk, visit, toast=said)
+    return await _page(desk, toast=_FORMS.get(visit.word("done"), ""))
 
 
-async def _page(
-    desk: Desk, visit: Visit, refusal: Problem | None = None, toast: str = ""
-) -> HtmlPage:
+async def _page(desk: Desk, refusal: Problem | None = None, toast: str = "") -> HtmlPage:
     home, user_id = _at_home(desk), desk.person.user_id
+    holder = PasskeyHolder(user_id, desk.person.handle)
     sessions = await home.read(BY_ID["listSessions"])
     values = {
-        **shell_of(desk, visit),
         "person": desk.person,
         "methods": await home.read(BY_ID["showSignInMethods"]),
         "sessions": [row for row in sessions if row["userId"] == user_id],
-        "passkey": _options(desk),
+        "passkey": passkey_options(desk.office.desk_units.context(Actor(SYSTEM)), holder),
         "may_change": _may_change(desk),
         "again": sign_in_address(desk.exchange, is_again=True),
         "refusal": refusal,
+        "toasts": [(toast, "", ())] if toast else (),
     }
-    if toast:
-        values["toasts"] = ((toast, "", ()),)
     return HtmlPage("me", values, 200 if refusal is None else refusal.type.status)
 
 
@@ -85,15 +82,6 @@ def _may_change(desk: Desk) -> bool:
     """Whether to change what the person signs in by: the first of it needs no fresh sign-in, which
     would have nothing to ask for."""
     return desk.is_fresh or not desk.person.has_proof
-
-
-def _options(desk: Desk) -> str | None:
-    """What a browser makes a passkey by; None where there are none."""
-    units, person = desk.office.desk_units, desk.person
-    if not passkeys.offers_passkeys(units.host):
-        return None
-    holder = PasskeyHolder(person.user_id, person.handle)
-    return passkeys.registration_options(units.context(Actor(SYSTEM)), holder)
 
 
 def _at_home(desk: Desk) -> Desk:

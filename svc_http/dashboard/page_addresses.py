@@ -24,8 +24,8 @@ from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS
 from svc_core.operation.declaration import OPERATOR, Operation
 from svc_core.operation.inputs import Input, inputs_of
 from svc_core.wire import shapes
+from svc_http.exchange.http_exchange import DASHBOARD
 
-PREFIX: Final = "/dashboard"
 EVERY: Final = (*OPERATIONS, *LOCAL_OPERATIONS)
 BY_ID: Final[Mapping[str, Operation[Any, Any]]] = {operation.id: operation for operation in EVERY}
 READING: Final = frozenset({"list", "show", "status"})
@@ -84,8 +84,8 @@ def is_for_operators(operation: Operation[Any, Any]) -> bool:
 def base_of(operation: Operation[Any, Any], workspace_id: str | None) -> str:
     """The address that its page is below: that of the workspace, or of the installation."""
     if workspace_id is None or is_for_operators(operation):
-        return f"{PREFIX}/operate"
-    return f"{PREFIX}/w/{workspace_id}"
+        return f"{DASHBOARD}/operate"
+    return f"{DASHBOARD}/w/{workspace_id}"
 
 
 def page_address(
@@ -107,8 +107,8 @@ def page_address(
 def paths_of(operation: Operation[Any, Any]) -> tuple[str, ...]:
     """The paths of its page: below every workspace, below the installation, or both."""
     tail, is_office = tail_of(operation), may_run(operation, None, is_operator=True)
-    below = () if is_for_operators(operation) else (f"{PREFIX}/w/{{workspaceId}}/{tail}",)
-    return (*below, *((f"{PREFIX}/operate/{tail}",) if is_office else ()))
+    below = () if is_for_operators(operation) else (f"{DASHBOARD}/w/{{workspaceId}}/{tail}",)
+    return (*below, *((f"{DASHBOARD}/operate/{tail}",) if is_office else ()))
 
 
 # -- what a page leads to ----------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Renders the templates of the dashboard.
 
 Rule 1: the values of a template are text and are escaped; a missing value is a defect.
-Rule 2: a template has neither style nor script inside; the policy of its page forbids both.
+Rule 2: what `captions` and `value_shapes` have is a filter by its name.
+Rule 3: a template has neither style nor script inside; the policy of its page forbids both.
 """
 
 import json
@@ -10,26 +11,10 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from svc_core.catalog.openapi import openapi_document as openapi
+from svc_http.dashboard import captions, value_shapes
 from svc_http.dashboard.assets import asset_address
-from svc_http.dashboard.captions import (
-    caption_of,
-    group_caption,
-    item_caption,
-    subtitle_of,
-    word_caption,
-)
-from svc_http.dashboard.value_shapes import (
-    anchor_of,
-    headings_of,
-    member_at,
-    moment_of,
-    short_text,
-    shown_columns,
-    title_of,
-    tone_of,
-    value_shape,
-)
+from svc_http.dashboard.row_exports import EXPORTS
+from svc_http.pages.markup import template_environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -60,33 +45,11 @@ def safe_link(address: str) -> str | None:
 
 @cache
 def _environment() -> "Environment":
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - loads late
-
-    environment = Environment(
-        loader=PackageLoader(__package__),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        link=safe_link,
-        caption=caption_of,
-        group=group_caption,
-        item=item_caption,
-        subtitle=subtitle_of,
-        word=word_caption,
-        shape=value_shape,
-        moment=moment_of,
-        short=short_text,
-        name=title_of,
-        tone=tone_of,
-        at=member_at,
-        anchor=anchor_of,
-        columns=shown_columns,
-        headings=headings_of,
-        pretty=partial(json.dumps, ensure_ascii=False, indent=1),
-        quote=quote,
-    )
-    environment.globals.update(service=openapi.TITLE, asset=asset_address)
+    environment = template_environment(__package__)
+    for module in (captions, value_shapes):
+        functions = {name: each for name, each in vars(module).items() if callable(each)}
+        environment.filters.update(functions)
+    pretty = partial(json.dumps, ensure_ascii=False, indent=1)
+    environment.filters.update(link=safe_link, pretty=pretty, quote=quote)
+    environment.globals.update(asset=asset_address, exports=tuple(EXPORTS))
     return environment

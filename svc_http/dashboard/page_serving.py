@@ -15,18 +15,18 @@ The steps come in this order:
 import gzip
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from hashlib import sha256
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import attrs
 from attrs import define, field
 
-from svc_core.contract import problem
+from svc_core.contract import etag, problem
+from svc_core.contract import negotiation as media
 from svc_core.contract.problem import Problem
 from svc_core.operation.declaration import Operation
 from svc_http.dashboard import security
-from svc_http.dashboard.desk import Desk, Home, Office, Person
+from svc_http.dashboard.desk import Desk, Office
 from svc_http.dashboard.hashing import HashingLine
 from svc_http.dashboard.live import stream_changes
 from svc_http.dashboard.page_markup import render_page
@@ -36,17 +36,18 @@ from svc_http.dashboard.visit import (
     PageAnswer,
     PageRoute,
     Redirection,
+    View,
     Visit,
     visit_of,
 )
 from svc_http.dashboard.visitors import Visitor, visitor_of
 from svc_http.exchange.http_exchange import DASHBOARD, Exchange, Header
 from svc_http.exchange.resource import Resource
+from svc_http.pages.markup import HTML, policy_origin
 
 COMPRESSED_FROM: Final = 1_400
 """A page that fits into one packet gains nothing."""
 GZIP_LEVEL: Final = 5
-HTML: Final = "text/html; charset=utf-8"
 SIGN_IN: Final = f"{DASHBOARD}/sign-in"
 
 
@@ -67,61 +68,77 @@ class Dashboard:
 
     def resources(self, routes: Iterable[PageRoute]) -> list[Resource]:
         """One resource for each address."""
-        return [self._resource(route) for route in routes]
+        return [
+            Resource(
+                route.path,
+                {
+                    method: partial(self._serve, view, route.is_guarded)
+                    for method, view in (("GET", route.get), ("POST", route.post))
+                    if view is not None
+                },
+            )
+            for route in routes
+        ]
 
     def live(self, feed: Operation[Any, Any], head: Operation[Any, Any]) -> Resource:
         """The stream of changes to the open pages of one workspace."""
 
         async def stream(exchange: Exchange, places: Mapping[str, str]) -> None:
-            check_mount(exchange)
+            self.check(exchange)
             visitor = await self.visitor(exchange, renews=False)
             if visitor is None:
                 raise Problem(problem.FORBIDDEN, "Sign in first.")
-            desk = _entered(Desk(visitor.person, self.office, exchange, line=self.line), places)
-            visit = await visit_of(exchange, places, 0, has_form=False)
+            desk = _entered(self._desk(visitor, exchange), places)
+            visit = await visit_of(exchange, places, 0)
             await stream_changes(desk, feed, head, visit.word("after"))
 
         return Resource(f"{DASHBOARD}/w/{{workspaceId}}/live", {"GET": stream})
 
-    def _resource(self, route: PageRoute) -> Resource:
-        handlers = {"GET": partial(self._serve, route)}
-        if route.post is not None:
-            handlers["POST"] = partial(self._serve, route)
-        return Resource(route.path, handlers)
-
-    async def _serve(self, route: PageRoute, exchange: Exchange, places: Mapping[str, str]) -> None:
-        check_mount(exchange)
+    async def _serve(
+        self, view: View, is_guarded: bool, exchange: Exchange, places: Mapping[str, str]
+    ) -> None:
+        self.check(exchange)
         is_form = exchange.method == "POST"
-        if is_form:
-            security.check_origin(exchange, self.office.settings.origin)
         visitor = await self.visitor(exchange, renews=not is_form)
         if visitor is None:
             await self.send(exchange, Redirection(sign_in_address(exchange)))
             return
-        desk, fields = Desk(visitor.person, self.office, exchange, line=self.line), visitor.fields
-        visit = Visit(exchange.path, places)
+        desk, visit = self._desk(visitor, exchange), Visit(exchange.path, places)
         try:
             desk = _entered(desk, places)
-            limit = self.office.settings.body_seconds_max
-            visit = await visit_of(exchange, places, limit, has_form=is_form)
+            visit = await visit_of(exchange, places, self.office.settings.body_seconds_max)
             if is_form:
                 # A form may take a while to come: what counts is who sends it when it is there.
-                visitor = await visitor_of(self.office, exchange)
-                if visitor is None:
+                sender = await visitor_of(self.office, exchange)
+                if sender is None:
                     await self.send(exchange, Redirection(sign_in_address(exchange)))
                     return
-                desk, fields = attrs.evolve(desk, person=visitor.person), visitor.fields
+                visitor, desk = sender, self._desk(sender, exchange)
                 desk = _entered(desk, places)
-            if route.is_guarded and not desk.is_fresh:
-                await self.send(exchange, Redirection(sign_in_address(exchange, is_again=True)))
-                return
-            view = route.post if is_form and route.post is not None else route.get
-            answer = await view(desk, visit)
+            if is_guarded and not desk.is_fresh:
+                answer: PageAnswer = Redirection(sign_in_address(exchange, is_again=True))
+            else:
+                answer = await view(desk, visit)
         except Problem as refusal:
             answer = problem_page(refusal, exchange.request_id)
         if isinstance(answer, HtmlPage):
             answer = attrs.evolve(answer, values={**self.shell(desk, visit), **answer.values})
-        await self.send(exchange, answer, fields)
+        await self.send(exchange, answer, visitor.fields)
+
+    def _desk(self, visitor: Visitor, exchange: Exchange) -> Desk:
+        return Desk(visitor.person, self.office, exchange, line=self.line)
+
+    def check(self, exchange: Exchange) -> None:
+        """Check where a request comes in, and, of a form, where it comes from.
+
+        Raises:
+            Problem: NOT_FOUND, below a mount, where its cookie would be others', too; FORBIDDEN.
+        """
+        if exchange.scope.get("root_path"):
+            detail = "The dashboard is served at the root of an origin, and not below a mount."
+            raise Problem(problem.NOT_FOUND, detail)
+        if exchange.method == "POST":
+            security.check_origin(exchange, self.office.settings.origin)
 
     async def visitor(self, exchange: Exchange, *, renews: bool = True) -> Visitor | None:
         """Who comes, counted: a person in the pool of their session, a stranger by address block.
@@ -140,22 +157,24 @@ class Dashboard:
         self, exchange: Exchange, answer: PageAnswer, fields: tuple[Header, ...] = ()
     ) -> None:
         """Send an answer with the header fields of the dashboard."""
-        is_file = isinstance(answer, Download) and answer.file_name is not None
-        is_secret = is_file or (isinstance(answer, HtmlPage) and answer.is_secret)
-        own = security.page_fields(_media_origin(self.office), is_secret=is_secret)
-        headers = [*own, *fields]
+        url = self.office.settings.media_base_url
+        origin = None if url is None else policy_origin(url)
+        headers = [*security.page_fields(origin, is_secret=answer.is_secret), *fields]
         match answer:
             case HtmlPage():
-                headers.append((b"content-type", HTML.encode()))
+                headers.append((b"content-type", HTML.media_type.encode()))
                 body, status = render_page(answer.template, **answer.values), answer.status
+                if not answer.is_secret:
+                    status, body = _encoded(exchange, headers, status, body)
             case Redirection():
                 headers.append((b"location", answer.address.encode("ascii")))
                 body, status = b"", 303
             case Download():
-                headers += _download_fields(answer)
+                headers.append((b"content-type", answer.media_type.encode()))
+                if answer.file_name is not None:
+                    text = f'attachment; filename="{answer.file_name}"'
+                    headers.append((b"content-disposition", text.encode("ascii", "replace")))
                 body, status = answer.body, 200
-        if isinstance(answer, HtmlPage) and not is_secret:
-            status, body = _encoded(exchange, headers, status, body)
         await exchange.answer(status, headers, body)
 
 
@@ -166,49 +185,29 @@ def _encoded(
 
     A page with a secret is never compressed: its length would tell of it.
     """
-    tag = f'"{sha256(body).hexdigest()[:32]}"'
+    tag = etag.entity_tag(body)
     headers += [(b"etag", tag.encode()), (b"vary", b"Accept-Encoding, Cookie")]
-    if status == 200 and exchange.header("if-none-match") in (tag, f"W/{tag}"):
+    if status == 200 and not etag.none_match(exchange.header("if-none-match") or "", tag):
         return 304, b""
-    codings = (exchange.header("accept-encoding") or "").replace(" ", "").split(",")
-    if "gzip" not in codings or len(body) < COMPRESSED_FROM:
+    codings = exchange.header("accept-encoding") or ""
+    if len(body) < COMPRESSED_FROM or not media.is_coding_welcome(codings, "gzip"):
         return status, body
     headers.append((b"content-encoding", b"gzip"))
     return status, gzip.compress(body, GZIP_LEVEL, mtime=0)
 
 
 def _entered(desk: Desk, places: Mapping[str, str]) -> Desk:
-    """The person at the workspace of the address.
+    """The person at the workspace of the address, which they are a member of.
 
     Raises:
         Problem: NOT_FOUND.
     """
     if not desk.exchange.path.startswith(f"{DASHBOARD}/w/"):
         return desk
-    return desk.at_home(home_of(desk.person, places["workspaceId"]))
-
-
-def check_mount(exchange: Exchange) -> None:
-    """Check that the dashboard is not served below a mount, where its cookie would be others', too.
-
-    Raises:
-        Problem: NOT_FOUND.
-    """
-    if exchange.scope.get("root_path"):
-        detail = "The dashboard is served at the root of an origin, and not below a mount."
-        raise Problem(problem.NOT_FOUND, detail)
-
-
-def home_of(person: Person, workspace_id: str) -> Home:
-    """The workspace of an address, if the person is a member of it.
-
-    Raises:
-        Problem: NOT_FOUND.
-    """
-    home = next((home for home in person.homes if home.id == workspace_id), None)
-    if home is None:
+    homes = {home.id: home for home in desk.person.homes}
+    if places["workspaceId"] not in homes:
         raise Problem(problem.NOT_FOUND, "You are not a member of such a workspace.")
-    return home
+    return desk.at_home(homes[places["workspaceId"]])
 
 
 def sign_in_address(exchange: Exchange, *, is_again: bool = False) -> str:
@@ -222,19 +221,3 @@ def problem_page(refusal: Problem, request_id: str) -> HtmlPage:
     """The page of a refusal: title, detail and next step."""
     values = {"refusal": refusal, "request_id": request_id}
     return HtmlPage("problem", values, status=refusal.type.status)
-
-
-def _download_fields(answer: Download) -> list[Header]:
-    fields = [(b"content-type", answer.media_type.encode())]
-    if answer.file_name is not None:
-        text = f'attachment; filename="{answer.file_name}"'
-        fields.append((b"content-disposition", text.encode("ascii", "replace")))
-    return fields
-
-
-def _media_origin(office: Office) -> str | None:
-    url = office.settings.media_base_url
-    if url is None:
-        return None
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"

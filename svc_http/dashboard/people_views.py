@@ -18,7 +18,7 @@ from svc_core.operation.declaration import NDJSON
 from svc_core.wire import Json
 from svc_http.dashboard.captions import operation_title
 from svc_http.dashboard.derived import operation_page
-from svc_http.dashboard.desk import Desk
+from svc_http.dashboard.desk import Desk, Request
 from svc_http.dashboard.page_addresses import BY_ID
 from svc_http.dashboard.page_serving import sign_in_address
 from svc_http.dashboard.visit import Download, HtmlPage, PageAnswer, View, Visit
@@ -55,7 +55,7 @@ async def _export_page(desk: Desk, _visit: Visit) -> Download:
     content = bytearray()
     query: dict[str, Json] = {}
     while len(content) < EXPORT_BYTES_MAX:
-        reply = await desk.run(_EXPORT, body=query)
+        reply = await desk.run(_EXPORT, Request(body=query))
         content += reply.body
         match = _CURSOR.search(dict(reply.headers).get("Link", ""))
         if match is None:

@@ -4,13 +4,12 @@ A page that another one leads to says so in its address: `_from` is the list tha
 in, with its query, `_done` the operation that was just run, and `_as` the form of a download.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, get_args
+from collections.abc import Iterator
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from attrs import frozen
 
-from svc_core.intel.folding.model import HealthStatus
 from svc_core.operation.declaration import Operation
 from svc_http.dashboard.captions import (
     button_caption,
@@ -23,45 +22,29 @@ from svc_http.dashboard.page_addresses import (
     BY_ID,
     EVERY,
     is_safe,
-    page_address,
     page_ids,
     row_id_for,
     row_pages,
     show_of,
     steps_of,
 )
+from svc_http.dashboard.room_tables import tsv_rows
 from svc_http.dashboard.value_shapes import Row, member_at
 from svc_http.dashboard.visit import Visit
 
-DANGERS: Final = frozenset(
-    {"delete", "revoke", "regenerate", "erase", "remove", "rotate-secret", "revoke-invitation"}
-)
-"""Verbs that ask first, because nothing undoes them."""
-_LINK: Final = BY_ID["linkUser"]
-_PAIRS: Final = {
-    "archive": "restore",
-    "pin": "unpin",
-    "publish": "unpublish",
-    "enable": "disable",
-}
-UNDO: Final[Mapping[str, str]] = _PAIRS | {second: first for first, second in _PAIRS.items()}
-"""Verbs with those that undo them."""
-_MAIN: Final = frozenset({"create", "add", "invite"})
+_VERBS: Final = {row["verb"]: row for row in tsv_rows("verbs.tsv")}
+"""What is to be known of verbs beside their words.
+
+`mark` is "main" for what people come to a list for, beside reading, and "danger" for what asks
+first, because nothing undoes it. `undo` is the verb that undoes it. It is not offered for a row
+where one of its `members`, which are paths, is one of the `words`.
+"""
 _OF_HOME: Final = frozenset({"workspaceId", "plan"})
-_RULED_OUT: Final = (
-    ("archive", "status", "archived"),
-    ("restore", "status", "active"),
-    ("pin", "pinned", True),
-    ("unpin", "pinned", False),
-    ("publish", "visibility", "public"),
-    ("unpublish", "visibility", "private"),
-    ("enable", "status", "enabled"),
-    *(("enable", "health.status", word) for word in get_args(HealthStatus) if word != "disabled"),
-    ("disable", "health.status", "disabled"),
-    ("revoke", "status", "inactive"),
-    ("dismiss", "status", "dismissed"),
-)
-"""Verbs that a row in this state does not offer: the path of a member, and its value."""
+
+
+def _fact(operation: Operation[Any, Any], column: str) -> str:
+    """What the table of verbs says of that of an operation; empty where it says nothing."""
+    return _VERBS.get(operation.verb, {}).get(column, "")
 
 
 @frozen
@@ -83,12 +66,12 @@ class PageAct:
     @property
     def is_main(self) -> bool:
         """Whether it is what people come to a list for, beside reading."""
-        return self.operation.verb in _MAIN
+        return _fact(self.operation, "mark") == "main"
 
     @property
     def is_final(self) -> bool:
         """Whether it is asked for, and nothing undoes it."""
-        return self.is_danger and self.operation.verb not in UNDO
+        return self.is_danger and not _fact(self.operation, "undo")
 
     @property
     def is_safe(self) -> bool:
@@ -98,7 +81,7 @@ class PageAct:
     @property
     def is_danger(self) -> bool:
         """Whether it asks first."""
-        return self.operation.verb in DANGERS or self.operation.method == "DELETE"
+        return _fact(self.operation, "mark") == "danger" or self.operation.method == "DELETE"
 
     @property
     def is_direct(self) -> bool:
@@ -136,21 +119,9 @@ class Spot:
         return self.desk.office.desk_units.ids.random(16).hex()
 
     @property
-    def title(self) -> str:
-        """What the page is called, or its rows."""
-        return operation_title(self.operation)
-
-    @property
     def origin(self) -> str:
         """The page as a row that it leads to names it."""
         return f"{self.operation.id}?{urlencode(self.visit.query, doseq=True)}"
-
-    def address(
-        self, operation: Operation[Any, Any], ids: Mapping[str, str] = {}, **query: str
-    ) -> str:
-        """The address of the page of an operation."""
-        home = self.desk.person.home
-        return page_address(operation, None if home is None else home.id, ids, **query)
 
     def same_page(self, **changes: str) -> str:
         """The address of this page with another query; of another query the first page."""
@@ -163,21 +134,23 @@ class Spot:
         show = show_of(self.operation)
         return show if show and self.desk.may(show) else None
 
-    def row_address(self, name: str, id_: Any) -> str:
+    def row_address(self, name: str, id_: Any, **query: str) -> str:
         """The address of the row that a member names; empty where the person sees no other page."""
         pages, id_ = row_pages(), str(id_)
         show = pages.get(name) or pages.get(id_.partition("_")[0])
-        if show is None or row_id_for(show, {"id": id_}) is None or id_ in self.ids.values():
+        if not (show and self.desk.may(show) and row_id_for(show, {"id": id_})):
             return ""
-        return self.address(show, {page_ids(show)[0]: id_}) if self.desk.may(show) else ""
+        if id_ in self.ids.values():
+            return ""
+        return self.desk.address(show, {page_ids(show)[0]: id_}, **query)
 
-    def list_row_address(self, row: Row) -> str:
-        """The address of a row of this list; the page knows the list that it was found in."""
+    def list_row_address(self, row: Row, **query: str) -> str:
+        """The address of a row of this list; empty where the person sees no page of it."""
         show = self.row_page
         id_ = row_id_for(show, row) if show else None
         if show is None or id_ is None:
-            return self.row_address("id", row.get("id"))
-        return self.address(show, {**self.ids, page_ids(show)[-1]: id_}, _from=self.origin)
+            return self.row_address("id", row.get("id"), **query)
+        return self.desk.address(show, {**self.ids, page_ids(show)[-1]: id_}, **query)
 
     def sibling(self, verb: str, ids: tuple[str, ...] | None = None) -> Operation[Any, Any] | None:
         """The operation with another verb of the same group, for the same ids unless said."""
@@ -196,14 +169,14 @@ class Spot:
     def parent(self) -> str:
         """The address of the row that the page is about, else of its list."""
         show = self.sibling("show")
-        return self.address(show, self.ids) if show and self.ids else self.home
+        return self.desk.address(show, self.ids) if show and self.ids else self.home
 
     def members(self) -> Iterator[PageAct]:
         """The operations of the group that need no row."""
         for each in EVERY:
             is_own = each.group == self.operation.group and each.verb and not page_ids(each)
             if is_own and self.desk.may(each):
-                yield PageAct(each, self.address(each))
+                yield PageAct(each, self.desk.address(each))
 
     def steps(self, row: Row, *, is_listed: bool = False) -> Iterator[PageAct]:
         """What can be done with the row of the page, or with one of its list, in its state.
@@ -213,12 +186,14 @@ class Spot:
         steps = tuple(steps_of(self.operation.group, self.ids, row))
         verbs = {operation.verb for operation, _ in steps}
         passed_over = {self.operation.verb, "show", "replace" if "update" in verbs else ""}
-        passed_over |= {verb for verb, path, word in _RULED_OUT if member_at(row, path) == word}
+        for verb, fact in _VERBS.items():
+            values = {str(member_at(row, path)) for path in fact["members"].split()}
+            passed_over |= set() if values.isdisjoint(fact["words"].split()) else {verb}
         for operation, ids in steps:
             is_about = not is_listed or not self.ids.items() >= ids.items()
             if operation.verb not in passed_over and is_about and self.desk.may(operation):
                 is_near = operation.group == self.operation.group
-                yield PageAct(operation, self.address(operation, ids), is_near)
+                yield PageAct(operation, self.desk.address(operation, ids), is_near)
         yield from self._acts_by_name(row)
 
     def _acts_by_name(self, row: Row) -> Iterator[PageAct]:
@@ -226,13 +201,13 @@ class Spot:
         id_ = str(row.get("id"))
         name = str(row.get("handle") or id_)
         acts: tuple[tuple[str, Operation[Any, Any], str, dict[str, str]], ...] = (
-            ("users", _LINK, "", {"handle": name}),
+            ("users", BY_ID["linkUser"], "", {"handle": name}),
             ("users", BY_ID["removeUser"], "", {"user": name}),
-            ("workspaces", _LINK, "Invite", {"workspace": id_, "role": "owner"}),
+            ("workspaces", BY_ID["linkUser"], "Invite", {"workspace": id_, "role": "owner"}),
         )
         for group, operation, words, inputs in acts:
             if group == self.operation.group and self.desk.may(operation):
-                yield PageAct(operation, self.address(operation, inputs), True, words)
+                yield PageAct(operation, self.desk.address(operation, inputs), True, words)
 
     @property
     def toasts(self) -> tuple[tuple[str, str, tuple[()]], ...]:
@@ -241,7 +216,7 @@ class Spot:
         if operation is None:
             return ()
         former = Spot(operation, self.desk, self.visit)
-        opposite = former.sibling(UNDO.get(operation.verb, ""))
+        opposite = former.sibling(_fact(operation, "undo"))
         is_same = page_ids(operation) == page_ids(self.operation)
-        undo = self.address(opposite, self.ids) if opposite and is_same else ""
+        undo = self.desk.address(opposite, self.ids) if opposite and is_same else ""
         return ((done_caption(operation), undo, ()),)

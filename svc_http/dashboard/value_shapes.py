@@ -27,11 +27,6 @@ _WORDED: Final = re.compile(
 """Members with a word of a short list."""
 _NAMES: Final = "title name question label identity.label headline cveId handle url"
 """Members, or their paths, that a resource is called by: the first that it has."""
-_TONES: Final[Mapping[str, frozenset[str]]] = {
-    "ok": frozenset({"active", "enabled", "ok", "delivered", "succeeded", "done"}),
-    "warn": frozenset({"stale", "staleContent", "partial", "paused", "expired", "skipped"}),
-    "bad": frozenset({"failed", "error", "inactive", "revoked", "disabled", "plan-ineligible"}),
-}
 _SHAPES: Final[Mapping[type, str]] = {bool: "flag", int: "number", float: "number"}
 
 
@@ -99,11 +94,6 @@ def names_within(value: Any) -> dict[str, str]:
     else:
         own, parts = {}, value if isinstance(value, list) else ()
     return own | {id_: name for part in parts for id_, name in names_within(part).items()}
-
-
-def tone_of(word: str) -> str:
-    """Whether a word of a state is good ("ok"), bad, or asks for a look ("warn"); else empty."""
-    return next((tone for tone, words in _TONES.items() if word in words), "")
 
 
 def title_of(row: Row, default: str = "") -> str:

@@ -1,7 +1,7 @@
 """One request for a page of the dashboard, and the three kinds of answers to it."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from urllib.parse import parse_qsl
 
 from attrs import field, frozen
@@ -47,6 +47,7 @@ class Redirection:
     """The address, under the origin, of the page that shows what was done (303)."""
 
     address: str
+    is_secret: ClassVar = False
 
 
 @frozen
@@ -56,6 +57,11 @@ class Download:
     media_type: str
     body: bytes
     file_name: str | None = None
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether the browser keeps no copy of its own: it is stored as a file."""
+        return self.file_name is not None
 
 
 PageAnswer = HtmlPage | Redirection | Download
@@ -77,16 +83,14 @@ class PageRoute:
     is_guarded: bool = False
 
 
-async def visit_of(
-    exchange: Exchange, places: Mapping[str, str], seconds_max: float, *, has_form: bool
-) -> Visit:
-    """The visit of a request; a form is read whole, within the limits of every body.
+async def visit_of(exchange: Exchange, places: Mapping[str, str], seconds_max: float) -> Visit:
+    """The visit of a request; the form of a POST is read whole, within the limits of every body.
 
     Raises:
         Problem: UNSUPPORTED_MEDIA_TYPE, INVALID_PARAMETER, or a fault of the body.
     """
     query = _values(exchange.query)
-    if not has_form:
+    if exchange.method != "POST":
         return Visit(exchange.path, places, query)
     kind = (exchange.header("content-type") or "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":

@@ -65,7 +65,7 @@ class PageTypesetter:
             style=style,
             icon="data:image/svg+xml," + quote(icon),
         )
-        audio_policy = "" if page.audio is None else f"; media-src {_origin_of(page.audio.url)}"
+        audio_policy = "" if page.audio is None else f"; media-src {policy_origin(page.audio.url)}"
         policy = f"{_BARE}style-src 'sha256-{digest}'; img-src data:{audio_policy}"
         fields = (
             ("Content-Security-Policy", policy),
@@ -80,7 +80,8 @@ def _file(path: str) -> str:
     return (STATIC.parent / path[1:]).read_text("utf-8").strip()
 
 
-def _origin_of(url: str) -> str:
+def policy_origin(url: str) -> str:
+    """The scheme and the host of a URL, as policies name them."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
@@ -88,25 +89,31 @@ def _origin_of(url: str) -> str:
 # -- the templates -----------------------------------------------------------------------------
 
 
-@cache
-def _environment() -> "Environment":
+def template_environment(package: str) -> "Environment":
+    """The templates of a package, for pages whose values are text."""
     from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape  # noqa: PLC0415 - loads late
 
     environment = Environment(
-        loader=PackageLoader(__package__),
+        loader=PackageLoader(package),
         autoescape=select_autoescape(("html",)),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    globals_: Mapping[str, Any] = {
+    environment.globals.update(service=openapi.TITLE)
+    return environment
+
+
+@cache
+def _environment() -> "Environment":
+    environment = template_environment(__package__)
+    filters: Mapping[str, Any] = {
         "day": _day,
         "moment": frame("en").moment,
         "period": _period,
         "clock": _clock,
     }
-    environment.filters.update(globals_)
-    environment.globals.update(service=openapi.TITLE)
+    environment.filters.update(filters)
     return environment
 
 

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from html import unescape
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import parse_qs, quote
 
 import attrs
@@ -16,6 +16,7 @@ import pytest
 from svc_core.access.model import MEMBERS, WORKSPACES
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.intel.folding.model import HealthStatus
 from svc_core.operation.stream import Stream
 from svc_http.dashboard.captions import operation_title
 from svc_http.dashboard.derived import (
@@ -39,6 +40,7 @@ from svc_http.dashboard.page_addresses import (
 )
 from svc_http.dashboard.page_markup import render_page
 from svc_http.dashboard.page_views import VIEWS
+from svc_http.dashboard.room_tables import tsv_rows
 from svc_http.dashboard.spots import Spot
 from svc_http.dashboard.value_shapes import anchor_of, title_of
 from svc_http.dashboard.visit import Download, HtmlPage, Redirection, Visit
@@ -662,6 +664,17 @@ def test_a_page_by_hand_stands_in_place_of_the_derived_one() -> None:
     assert routes[path].get is own
     assert plain[path].get is not own
     assert VIEWS.keys() <= BY_ID.keys()
+
+
+def test_the_table_of_verbs_has_verbs_of_operations_and_pairs_that_undo_each_other() -> None:
+    rows = {row["verb"]: row for row in tsv_rows("verbs.tsv")}
+    assert rows.keys() <= {operation.verb for operation in EVERY}
+    assert {row["mark"] for row in rows.values()} == {"main", "danger", ""}
+    undoing = {verb: row["undo"] for verb, row in rows.items() if row["undo"]}
+    assert {undo: verb for verb, undo in undoing.items()} == undoing
+    assert {*get_args(HealthStatus)} == {"disabled"} | (
+        {*rows["enable"]["words"].split()} - {"enabled"}
+    )
 
 
 def test_what_changes_is_posted_and_what_is_dangerous_is_guarded() -> None:
