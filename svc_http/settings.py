@@ -420,6 +420,11 @@ class Settings:
         return None if self.db == MEMORY or self.dsn else self.db
 
     @property
+    def history_place(self) -> str | None:
+        """The file that remembers the history of the database; None where there is none."""
+        return self.history_file or (self.file and f"{self.file}.history")
+
+    @property
     def shown_db(self) -> str:
         """The database as it may be printed: an address without its password."""
         return without_secret(self.db)

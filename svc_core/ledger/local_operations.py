@@ -237,7 +237,7 @@ async def list_subject_history(ctx: Context, request: SubjectHistory) -> Page[Le
 
 async def read_head(ctx: Context, request: ReadHead) -> Single[SignedHead]:
     """The signed head of the ledger, now or at a size."""
-    head = await prefix(ctx, request.size)
+    head = await prefix(ctx, request.size, is_signed=True)
     answer = SignedHead(
         ledger=head.ledger,
         size=head.size,

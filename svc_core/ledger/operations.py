@@ -427,7 +427,7 @@ async def prove_record(ctx: Context, request: ProveRecord) -> Content:
     signed checkpoint of the current size, or of `size`.
     """
     line = await _line(ctx, request.record_id)
-    head = await prefix(ctx, or_default(request.size, None))
+    head = await prefix(ctx, or_default(request.size, None), is_signed=True)
     if line.seq >= head.size:
         raise Problem(problem.INVALID_PARAMETER, f"size: the record is number {line.seq}")
     receipt = await receipt_of(ctx, line, head)
@@ -438,7 +438,7 @@ async def get_checkpoint(ctx: Context, request: GetCheckpoint) -> Content:
     """The signed tree head (C2SP tlog-checkpoint), of the current size or of `size`. Keep it
     elsewhere: it later shows that nothing was cut off or rewritten.
     """
-    head = await prefix(ctx, or_default(request.size, None))
+    head = await prefix(ctx, or_default(request.size, None), is_signed=True)
     text = checkpoint_of(ctx, head)
     return Content(UTF8_TEXT, text.encode(), (head.tag, text), _log_fields(ctx, head))
 

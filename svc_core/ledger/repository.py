@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 import attrs
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from svc_core.base import ids
 from svc_core.contract import problem
@@ -51,6 +51,54 @@ PART_LINES: Final = 500
 LINES_AT_ONCE: Final = 100
 """Lines of named records that are read together."""
 RETRY_SECONDS: Final = 5
+LEDGERS_MAX: Final = 10_000
+"""Ledgers whose signed heads are remembered, those that grew last."""
+
+
+@define
+class SignedHeads:
+    """The largest head that was seen of each ledger, as its size and last seal.
+
+    A ledger that was put back to an older state must not be signed: its next checkpoints would
+    contradict those which others hold, and nobody could tell which ones are right.
+    """
+
+    heads: dict[str, tuple[int, str]] = field(factory=dict)
+    version: int = 0
+    """A number that grows with every change."""
+
+    def check(self, head: TreeHead) -> None:
+        """Check that a committed head is not behind the one that was seen last, and note it.
+
+        Raises:
+            Problem: SERVICE_UNAVAILABLE if it is.
+        """
+        size, seal = self.heads.get(head.ledger, (0, ""))
+        if head.size < size or (head.size == size and size and head.seal != seal):
+            raise Problem(
+                problem.SERVICE_UNAVAILABLE,
+                f"The ledger has {head.size} records; a checkpoint of {size} others was signed.",
+                {"Retry-After": str(RETRY_SECONDS)},
+                resolution="An older state was put back. The operator restores a newer backup, or "
+                "imports what is missing: svc ledger import. To go on without it: svc db "
+                "renew-epoch, and restart the servers.",
+            )
+        if head.size > size:
+            self.heads.pop(head.ledger, None)
+            self.heads[head.ledger] = head.size, head.seal
+            self.version += 1
+            if len(self.heads) > LEDGERS_MAX:
+                del self.heads[next(iter(self.heads))]
+
+
+def check_signable(ctx: CallContext, head: TreeHead) -> None:
+    """Check that the committed head of a ledger is not behind one that was signed before.
+
+    Raises:
+        Problem: SERVICE_UNAVAILABLE if it is.
+    """
+    if (signed := ctx.host.providers.get(SignedHeads)) is not None:
+        signed.check(head)
 
 Lines: TypeAlias = Sequence[tuple[str, bytes]]
 """Lines, each with the subject that it is about."""
@@ -141,17 +189,19 @@ class Proofs:
         return self._read[span]
 
 
-async def prefix(ctx: Context, size: int | None) -> TreeHead:
+async def prefix(ctx: Context, size: int | None, *, is_signed: bool = False) -> TreeHead:
     """Rebuild the head that the ledger had at `size`; without a size, return the present head.
 
     A consistency proof checks it against the present head, so that no root is signed or shown that
-    the log never had.
+    the log never had. One that will be signed (`is_signed`) is not behind what was signed before.
 
     Raises:
         Problem: INVALID_PARAMETER if the ledger never was that large; SERVICE_UNAVAILABLE if the
-            stored tree is damaged.
+            stored tree is damaged, or behind what was signed before.
     """
     head = await head_of(ctx)
+    if is_signed:
+        check_signable(ctx, head)
     if size is None or size == head.size:
         return head
     if size > head.size:

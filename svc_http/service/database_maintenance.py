@@ -24,6 +24,7 @@ from svc_core.outbox.model import DELIVERIES
 from svc_core.reports.audio import PIECES
 from svc_http import system
 from svc_http.service import secret
+from svc_http.service.signed_heads import heads_path
 from svc_http.settings import MEMORY, POSTGRES, PREFIX, Settings, SettingsError
 from svc_http.settings_text import DATABASE, without_secret
 from svc_http.stores import copies, snapshots, sqlite
@@ -143,6 +144,8 @@ async def check_database(db: str, tell: ProgressListener) -> dict[str, str]:
 async def renew_epoch(settings: Settings) -> None:
     """Begin a new epoch of the change feed by hand, and leave a row in the audit of the operator.
 
+    Ledgers may be signed again behind what was signed before.
+
     Raises:
         StoreBusy: a server uses the file.
         StoreUnusable: PostgreSQL cannot be asked.
@@ -154,6 +157,8 @@ async def renew_epoch(settings: Settings) -> None:
     else:
         files.check_database_file(Path(db), catalog.COLLECTIONS)
         sqlite.renew_sqlite_epoch(db, _epoch())
+    if settings.history_place is not None:
+        heads_path(settings.history_place).unlink(missing_ok=True)
     id_ = system.SystemIds().new("act")
     act = AuditedAct(id=id_, at=system.now(), operation="renewEpoch", who="operator")
     async with open_store(db) as store:

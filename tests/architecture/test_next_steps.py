@@ -38,7 +38,7 @@ def test_every_step_of_an_occurrence_is_one_sentence_that_its_type_does_not_say(
         assert code is None or step != getattr(problem, code).resolution, place
 
 
-_COMMAND = re.compile(r"\bsvc ([a-z]+)(?: ([a-z]+))?")
+_COMMAND = re.compile(r"\bsvc ([a-z]+)(?: ([a-z]+(?:-[a-z]+)*))?")
 _LABELS = {"svc ledger salt", "svc counters"}
 """Texts that keys are derived from: nobody reads them."""
 

@@ -23,7 +23,13 @@ from svc_core.ledger.append.rules import check_new
 from svc_core.ledger.append.validation import SALT_BYTES, drafts
 from svc_core.ledger.log.record_seals import Batch, TreeHead, seal_batch
 from svc_core.ledger.records import SealedRecord
-from svc_core.ledger.repository import Proofs, check_end, checkpoint_of, head_of
+from svc_core.ledger.repository import (
+    Proofs,
+    check_end,
+    check_signable,
+    checkpoint_of,
+    head_of,
+)
 from svc_core.operation.context import Context
 from svc_core.operation.ports import (
     BASE_V2,
@@ -79,6 +85,7 @@ async def append_drafts(
     batch_drafts = drafts(entries, author=author, salts=batch_salts, start=start)
     head = await head_of(ctx)
     _check_precondition(ctx, head)
+    check_signable(ctx, head)
     await check_end(ctx, head)
     batch = seal_batch(head, batch_drafts, timestamps.utc_text(ctx.now))
     if (sealed := ctx.host.providers.get(timestamps.SealedTime)) is not None:

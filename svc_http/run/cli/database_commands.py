@@ -184,7 +184,8 @@ def _renew_epoch(
     The service does so by itself where it notices: another timeline, cluster or file, or a change
     that is missing. It cannot notice where everything that remembers was put back with the
     database, as by a snapshot of the whole machine. Consumers get WATERMARK_GONE and read all rows
-    again. A SQLite file must not be in use; PostgreSQL may be.
+    again. Ledgers may be signed behind checkpoints that were signed before. A SQLite file must not
+    be in use; PostgreSQL may be, and its servers are restarted afterwards.
     """
     from svc_http.service import database_maintenance as care  # noqa: PLC0415 - help is shown without it
 

@@ -35,6 +35,7 @@ from svc_http.service.equipment import (
 from svc_http.settings import MEMORY, Settings, SettingsError
 from svc_http.settings_text import without_secret
 from svc_http.stores.errors import StoreUnusable
+from svc_http.stores.factory import postgres_backend
 from svc_http.stores.sqlite import has_wal_reset_fault
 from svc_http.stores.sqlite.work_queue import sqlite_fault_text
 
@@ -229,6 +230,16 @@ def _database(settings: Settings) -> Iterator[Check]:
         yield Check("database", False, str(refused))
     else:
         yield from _migrations(state)
+        if settings.dsn is not None:
+            with postgres_backend(state["db"]) as backend:
+                may_ask = asyncio.run(backend.tells_its_place(settings.dsn))
+            yield graded_check("restores", "are noticed", "" if may_ask else _GRANT, None)
+
+
+_GRANT = (
+    "are noticed by the newest change alone; run: GRANT EXECUTE ON FUNCTION pg_control_system() "
+    "TO the role of svc"
+)
 
 
 def _migrations(state: Mapping[str, Any]) -> Iterator[Check]:

@@ -74,6 +74,7 @@ _IS_RISKY: Final[Mapping[str, Callable[[Settings], bool]]] = {
     "counters_down": lambda settings: settings.counters_down == "admit",
     "rate_limits": lambda settings: not settings.rate_limits,
     "media": lambda settings: settings.dsn is not None and _is_folder(settings),
+    "history_file": lambda settings: settings.history_place is None and settings.dsn is not None,
     "allow_private_fetch": lambda settings: bool(settings.allow_private_fetch),
     "allow_erasure": lambda settings: "*" in settings.allow_erasure,
     "request_log": lambda settings: settings.request_log == "off",

@@ -114,6 +114,7 @@ async def open_command_runtime(settings: Settings) -> AsyncIterator[Runtime]:
         runtime = Runtime(with_secret(settings), store, media=None, shared=shared)
         await runtime.unlock()
         yield runtime
+        runtime.signed_heads.write()
     finally:
         await store.close()
         await shared.close()

@@ -24,6 +24,7 @@ from svc_core.base.clock_jumps import ClockJumps
 from svc_core.base.seals import SealError
 from svc_core.catalog.tools import CatalogueTools
 from svc_core.knowledge.retrieval import TimeLimit
+from svc_core.ledger.repository import SignedHeads
 from svc_core.ledger.signing_key import Purpose, ensure_signer, stored_signer
 from svc_core.ledger.timestamps import SealedTime
 from svc_core.operation.context import Context
@@ -60,6 +61,7 @@ from svc_http.service.journal import Journal, scrub
 from svc_http.service.process_metrics import Metrics
 from svc_http.service.secret import keyring
 from svc_http.service.service_units import OnFailure, Service, line_of_long_reads
+from svc_http.service.signed_heads import SignedHeadsFile
 from svc_http.settings import Settings
 from svc_http.stores.counters.in_process import Coordination, in_memory
 from svc_http.stores.media.media_choice import media_of
@@ -101,6 +103,7 @@ def _host(
     lends: dict[type, Any] = {Typesetter: markup.PageTypesetter(settings.origin), Tables: Tables()}
     lends |= {PlanTable: plan_table, TimeLimit: asyncio.wait_for, Backend: chat or RuleBackend()}
     lends |= {Receipts: StoredPayments(storage), SealedTime: SealedTime()}
+    lends[SignedHeads] = SignedHeads()
     lends[Tools] = CatalogueTools(Site(settings.origin, aliases=False))
     if chat is not None and settings.rewrite_reports:
         lends[Writer] = chat
@@ -186,6 +189,8 @@ class Runtime:
             raise ValueError("The settings have no secret; pass them through secret.secured().")
         self.keyring = keyring(settings.secret, settings.secret_previous)
         self.host = _host(settings, self.plans, storage, providers)
+        signed = self.host.providers[SignedHeads]
+        self.signed_heads = SignedHeadsFile(settings.history_place, signed)
         counters = self.shared.counters
         memory_counters = counters if isinstance(counters, MemoryCounters) else None
         self.principals = Principals(storage, self.plans, self.monotonic, memory_counters)
@@ -382,6 +387,7 @@ class Runtime:
                 self.journal.note("error", "clock jumped", seconds=round(jump, 3))
             while renewals:
                 self.journal.note("error", "change feed renewed", reason=renewals.pop())
+            self.signed_heads.write()
             await asyncio.sleep(WATCH_SECONDS)
 
     def clock_state(self) -> dict[str, object]:
@@ -407,6 +413,7 @@ class Runtime:
         await end_tasks(tasks, self.settings.graceful_seconds)
         if self.checkout is not None:
             await self.checkout.drain(self.settings.graceful_seconds)
+        self.signed_heads.write()
         closing, self.closing = self.closing, ()
         for close in closing:
             await close()

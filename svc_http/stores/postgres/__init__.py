@@ -14,6 +14,7 @@ from svc_http.stores.postgres._maintenance import (
     migrate_postgres,
     postgres_status,
     renew_postgres_epoch,
+    tells_its_place,
 )
 from svc_http.stores.postgres._storage import PostgresLimits, PostgresStorage
 
@@ -26,4 +27,5 @@ __all__ = [
     "migrate_postgres",
     "postgres_status",
     "renew_postgres_epoch",
+    "tells_its_place",
 ]

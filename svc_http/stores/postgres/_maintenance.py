@@ -13,7 +13,7 @@ from svc_http.stores.postgres._connection import (
     connect,
     translate_postgres_error,
 )
-from svc_http.stores.postgres._history import renew_database
+from svc_http.stores.postgres._history import origin_of, renew_database
 
 
 @asynccontextmanager
@@ -43,6 +43,16 @@ async def database_bytes(dsn: str) -> int:
     """
     async with maintenance_connection(dsn) as connection:
         return int(await connection.fetchval("SELECT pg_database_size(current_database())"))
+
+
+async def tells_its_place(dsn: str) -> bool:
+    """Whether the role may ask where the database lives, by which a restore is noticed.
+
+    Raises:
+        StorageUnavailable: the server refuses the connection, or has no such database.
+    """
+    async with maintenance_connection(dsn) as connection:
+        return await origin_of(connection) != ""
 
 
 async def migrate_postgres(

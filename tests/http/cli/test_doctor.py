@@ -37,6 +37,7 @@ RISKY: dict[str, dict[str, Any]] = {
     "trusted_proxies": {"trusted_proxies": ("*",)},
     "base_url": {"base_url": "http://api.example.org"},
     "data_url": {"data_url": "http://data.example.org"},
+    "history_file": {"db": DSN},
     "host": {"host": "0.0.0.0"},
     "counters": {"db": DSN, "counters": "memory", "processes": 2},
     "counters_down": {"counters_down": "admit"},
