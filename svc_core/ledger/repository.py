@@ -100,6 +100,7 @@ def check_signable(ctx: CallContext, head: TreeHead) -> None:
     if (signed := ctx.host.providers.get(SignedHeads)) is not None:
         signed.check(head)
 
+
 Lines: TypeAlias = Sequence[tuple[str, bytes]]
 """Lines, each with the subject that it is about."""
 
