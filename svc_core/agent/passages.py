@@ -163,11 +163,13 @@ def _cap_date(passage: Passage, now: datetime) -> Passage:
 # -- reading -----------------------------------------------------------------------------------
 
 _MARKUP = re.compile(
-    r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])?|<!--.*?-->|</?[a-zA-Z][^<>]{0,200}>", re.S
+    r"!\[[^\[\]]*\](?:\([^)]{0,500}\)|\[[^\[\]]*\])?|<!--(?:(?!<!--).)*?-->"
+    r"|</?[a-zA-Z][^<>]{0,200}>",
+    re.S,
 )
-_LINK = re.compile(r"\[([^\[\]]*)\]\([^)]*\)")
-_MARK = re.compile(r"\[\^?\d[\d,\s–-]*\]|【[^】]*】|[`|]|<\|[^|>]*\|>")
-_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|data:|javascript:)\S+", re.IGNORECASE)
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^)]{0,500}\)")
+_MARK = re.compile(r"\[\^?\d[\d,\s–-]*\]|【[^【】]*】|[`|]|<\|[^|>]*\|>")
+_ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]{0,30}://|www\.|data:|javascript:)\S+", re.IGNORECASE)
 
 
 def without_markup(text: str) -> str:

@@ -27,14 +27,16 @@ T = TypeVar("T")
 
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,19}\b", re.IGNORECASE)
 _CODE = re.compile(
-    r"\b(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{32,64}|[a-z0-9-]{3,}(?:\.[a-z0-9-]{2,})*\.[a-z]{2,})\b"
+    r"\b(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{32,64}|[a-z0-9-]{3,63}(?:\.[a-z0-9-]{2,63}){0,8}"
+    r"\.[a-z]{2,63})\b"
 )
 """Addresses of machines, digests and domains: names whatever their letters are."""
 _QUOTE = re.compile(r'"([^"]{2,100})"|“([^”]{2,100})”')
 _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’](?:s|re|ll|d|ve|m)?\b|\b([A-Z])\.(?=[A-Z]\b)|(?<=\b[A-Z])\.")
 _AMOUNT = (
-    r"(?:an?\s)?(?:[a-z]+\s){0,3}?(\d[\d,]*(?:\.\d+)?)\s?(%|percent|thousand|million|billion)?"
+    r"(?:an?\s)?(?:[a-z]{1,30}\s){0,3}?(\d[\d,]{0,30}(?:\.\d{1,20})?)"
+    r"\s?(%|percent|thousand|million|billion)?"
 )
 _AT_LEAST = re.compile(
     r"(?:(above|over|more than|greater than|higher than|stronger than|larger than|exceeding|>(?!=))"
@@ -47,7 +49,7 @@ _AT_MOST = re.compile(
     re.IGNORECASE,
 )
 _OR_MORE = re.compile(
-    r"()(\d[\d,]*(?:\.\d+)?)\s?(%|percent)?(?:\+|\s?or (?:more|above|higher|greater))"
+    r"()(\d[\d,]{0,30}(?:\.\d{1,20})?)\s?(%|percent)?(?:\+|\s?or (?:more|above|higher|greater))"
 )
 _TIMES = {"%": 0.01, "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _JOINS = frozenset({"of", "the", "for", "de", "da", "del", "di", "la", "al", "el", "von", "van"})

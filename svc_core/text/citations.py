@@ -17,15 +17,17 @@ from svc_core.text.sentences import breaks
 
 SENTENCE_CHARS_MAX: Final = 600
 """Longer runs cannot be checked as one sentence, so they are dropped."""
-_MARK: Final = re.compile(r"\s*[\[【]\^?(\d{1,3}(?:\s*,\s*\d{1,3})*)(?:†[^\]】]*)?[\]】]")
+_MARK: Final = re.compile(
+    r"(?<!\s)\s*[\[【]\^?(\d{1,3}(?:\s*,\s*\d{1,3})*)(?:†[^\[\]【】]*)?[\]】]"
+)
 _LATE_MARK: Final = re.compile(rf"([.!?…。！？।۔]{{1,3}})((?:{_MARK.pattern})+)")
 _PICTURE: Final = re.compile(r"!\[[^\[\]]*\](?:\([^()]*\)|(?=[^(]))|<[^<>]*>")
 _OPEN_PICTURE: Final = re.compile(r"!(?:\[[^\[\]]*(?:\](?:\([^()]*)?)?)?$|<[^<>]*$")
 _LINK: Final = re.compile(r"\[\[?([^\[\]]*)\]?\]\([^()\s]*(?:\s[^()]*)?\)")
-_MARKUP: Final = re.compile(r"\((?:https?://|www\.)[^\s)]+\)|_{2,}|[*`#|]+")
+_MARKUP: Final = re.compile(r"\((?:https?://|www\.)[^\s)]{1,500}\)|_{2,}|[*`#|]+")
 _RESIDUE: Final = re.compile(r"[\[\]【】<>]|://|www\.|mailto:", re.IGNORECASE)
 _ITEM: Final = re.compile(r"\s*(?:[-*•+]|\d{1,2}[.)])\s+")
-_STOP: Final = re.compile(r"[.!?…。！？।۔]*$")
+_STOP: Final = re.compile(r"(?<![.!?…。！？।۔])[.!?…。！？।۔]*$")
 
 
 @frozen

@@ -14,7 +14,7 @@ from svc_core.text.words import terms
 SYNONYM_FACTOR = 0.5  # the weight of a synonym where candidates are sought
 NAME_FACTOR = 1.75  # the weight of a capitalised word of a subject (ADR 24)
 
-_QUOTATION = re.compile(r'"([^"]+)"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]')
+_QUOTATION = re.compile(r'"([^"]+)"|“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]')
 _EXCLUSION = re.compile(r'(?:^|(?<=\s))-(?:"([^"]+)"|([^\W\d_][\w-]*))')
 _LIST_BREAK = re.compile(r"[;\n]+")
 _PARTS_MAX = 12  # subjects that one topic may list; each is searched by itself

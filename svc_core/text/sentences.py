@@ -42,7 +42,7 @@ _BREAK = re.compile(
     r"""|(?<=[.!?])(?=[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]+[\s,])"""
     r"""|(?<=\w\w[.!?])(?=[A-ZÀ-ÖØ-Þ]\s)"""
     r"""|(?<=[。！？।۔])["'”’」』）]*\s*"""
-    r"""|\s+[|•·]\s+"""
+    r"""|(?<!\s)\s+[|•·]\s+"""
 )
 _ABBREVIATION = re.compile(
     rf"(?:^|[\s(\"'“‘«])(?:[A-ZÀ-Þ]\.(?:[A-ZÀ-Þ]\.)*|(?:{alternation(_words('abbreviation'))})\.)$"
@@ -57,8 +57,8 @@ _MARKUP = re.compile(
     rf"<!--(?:(?!<!--).)*?-->|</?(?:{HTML_ELEMENTS})(?=[\s/>])[^<>]{{0,200}}>", re.IGNORECASE
 )
 _TAIL = re.compile(
-    r"\s*(?:\[\s*(?:…|\.\.\.|&hellip;|\?|link|\d+ comments?)\s*\]|\(more…?\)"
-    r"|(?:read more|continue reading|lire la suite|weiterlesen|leer más)\W*)\s*$",
+    r"(?<!\s)\s*(?:(?:\[\s*(?:…|\.\.\.|&hellip;|\?|link|\d+ comments?)\s*\]|\(more…?\))\s*"
+    r"|(?:read more|continue reading|lire la suite|weiterlesen|leer más)\W*)$",
     re.IGNORECASE,
 )
 _AGENCIES = alternation(_words("agency"))

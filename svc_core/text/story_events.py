@@ -41,7 +41,7 @@ _DATE_SLACK = timedelta(days=60)
 
 _DOTS = re.compile(r"(?<=\b\w)\.(?=\w\b)|(?<=\b\w\.\w)\.")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+|[,;:.!?…()–—]")
-_GAP = r"(?:\w\S* ){0,4}"
+_GAP = r"(?:\w\S{0,60} ){0,4}"
 _WORDS_REMEMBERED = 65_536  # distinct words of about ten thousand items
 _STEM_LETTERS = 5  # of a word: two cues that share them are one
 
@@ -259,7 +259,7 @@ def _compile(expression: str) -> re.Pattern[str]:
 
 def _expression(words: Sequence[str]) -> str:
     return "".join(
-        r"\d\S* " if word == "@d" else re.escape(word).replace(r"\*", r"\w*") + " "
+        r"\d\S{0,40} " if word == "@d" else re.escape(word).replace(r"\*", r"\w{0,40}") + " "
         for word in words
     )
 

@@ -29,7 +29,7 @@ MOST = 2 / 3  # of a source's items: then the others are filled-in forms that oc
 LEAD_CHARS = 600  # of a text, by which an item is judged
 COMPARED_MAX = 100  # items of one source; a template shows in a handful
 _RUN = 3
-_WORD = re.compile(r"[\W\d_]*(\d)[\d\W_]*|[^\W\d_]+")
+_WORD = re.compile(r"(?<![\W\d_])[\W\d_]*(\d)[\d\W_]*|[^\W\d_]+")
 
 _Run = tuple[str, ...]
 

@@ -30,7 +30,7 @@ def caption_of(name: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-_WORD: Final = re.compile("[a-z]+(?:[A-Z-][A-Za-z]*)*", re.ASCII)
+_WORD: Final = re.compile("[a-z]+(?:[A-Z-][A-Za-z]*+)*+", re.ASCII)
 
 
 def word_caption(value: str) -> str:

@@ -38,7 +38,7 @@ from svc_core.formats.reading.values import (
 )
 
 _USGS = re.compile(r"//earthquake\.usgs\.gov/earthquakes/eventpage/(\w+)")
-_GDACS = re.compile(r"//(?:www\.)?gdacs\.org/.*[?&]eventtype=(\w+)")
+_GDACS = re.compile(r"//(?:www\.)?gdacs\.org/.{0,300}[?&]eventtype=(\w+)")
 _GDACS_ID = re.compile(r"[?&]eventid=(\d+)")
 _CLASS_WORDS = 3  # of the longest class of storms in `event_types.tsv`
 

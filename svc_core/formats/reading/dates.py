@@ -19,7 +19,7 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:?\d\d.*)?")
 _RFC822 = re.compile(
     r"(?:[^\W\d]+\.?,?\s+)?(?P<day>\d{1,2})[\s-]+(?P<month>[^\W\d]{3,12})\.?[\s-]+(?P<year>\d{4}|\d\d)"
     r"(?:,?\s+(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.\d+)?)?)?"
-    r"\s*(?P<zone>[^()]*?)\s*(?:\([^()]*\))?"
+    r"\s*+(?P<zone>(?:[^()\s]++(?:\s++[^()\s]++)*+)?)\s*(?:\([^()]*\))?"
 )
 _OFFSET = re.compile(r"(?:GMT|UTC?)?([+-])(\d\d?):?(\d\d)?")
 

@@ -22,7 +22,9 @@ DEPTH_MAX = 64  # the deepest real document, a STIX bundle, has nine levels
 _SPACE = "\ufeff \t\r\n"
 _ROOT = re.compile(r"<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)[\s>/]")
 _MARKUP = re.compile(
-    r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE
+    r"<\?(?:(?!<\?).)*?\?>|<!--(?:(?!<!--).)*?-->"
+    r"|<!DOCTYPE[^<>\[]*(\[(?:(?!<!DOCTYPE).)*?\]\s*)?>",
+    re.DOTALL | re.IGNORECASE,
 )
 _DECLARATION = re.compile(r"\A<\?xml[^>]*\?>")
 

@@ -28,10 +28,13 @@ each an ISIN, OFAC lists one party twice, and bundles, galaxies and collections 
 
 _RANKS = {scheme: rank for rank, scheme in enumerate(STRENGTH)}
 _CODES = frozenset({"lei", "cik", "isin", "wikidata", "cve"})
-_HOST = r"[^\s/:?#@\[\]]+"
+_HOST = r"[^\s/:?#@\[\]]"
 _LOOSE_FORMS = {
     "bic": re.compile("([A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?)", re.IGNORECASE),
-    "domain": re.compile(rf"(?:\w+://)?(?:www\.)?({_HOST}\.{_HOST})(?:[:/?#].*)?", re.IGNORECASE),
+    "domain": re.compile(
+        rf"(?:\w{{1,30}}://)?(?:www\.)?(?={_HOST}+?\.{_HOST})({_HOST}++)(?:[:/?#].*)?",
+        re.IGNORECASE,
+    ),
 }
 
 FORM_HINTS: Mapping[str, str] = {
@@ -56,7 +59,9 @@ def normal_form(scheme: str, value: object) -> str | None:
 
 
 _SHORT = {"incorporated": "inc", "corporation": "corp", "company": "co", "limited": "ltd"}
-_TAIL = re.compile(r"\s*[/\\]\s?[a-z]{2,8}[/\\]?\s*$")  # by which EDGAR tells equal names apart
+_TAIL = re.compile(
+    r"(?<!\s)\s*[/\\]\s?[a-z]{2,8}[/\\]?\s*$"
+)  # by which EDGAR tells equal names apart
 
 
 def register_key(name: str, jurisdiction: str | None) -> str | None:

@@ -34,7 +34,7 @@ _LABELS = (
 
 _NOTE = re.compile(f"(?:alt[.] )?(({'|'.join(map(re.escape, _LABELS))}) (.+))")
 _AFTER_NUMBER = re.compile(r" (?:\(|issued |expires )")
-_LISTING = re.compile(r"\((?:(EO) )?(\w+)[^)]*\):? (.+)")
+_LISTING = re.compile(r"\((?:(EO) )?(\w++)[^)]*+\):? (.+)")
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 _DATE = re.compile(rf"(?:circa )?(?:(?:(\d\d) )?({'|'.join(_MONTHS)}) )?(\d{{4}})")
 

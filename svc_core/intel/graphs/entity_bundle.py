@@ -43,10 +43,10 @@ EXAMPLE: Final = {"type": "bundle", "id": "bundle--438e322a-3d78-550d-ae4a-d1402
 _PRODUCER: Final = object_id("identity", "svc", "entities")
 _KINDS: Final = (
     ("ipv4", re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")),
-    ("ipv6", re.compile(r"[0-9A-Fa-f]*:[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*")),
+    ("ipv6", re.compile(r"[0-9A-Fa-f]*:(?=[0-9A-Fa-f:]*:)[0-9A-Fa-f:.]*")),
     ("sha256", re.compile("[0-9A-Fa-f]{64}")),
     ("url", re.compile(r"[a-z]+://\S+")),
-    ("email", re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")),
+    ("email", re.compile(r"[^@\s]+@(?=[^@\s]+?\.[^@\s])[^@\s]+")),
     ("domain", re.compile(r"[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}")),
 )
 """The schemes of observables by the form of an indicator's value; the first that fits counts."""

@@ -20,7 +20,7 @@ _TAIL = re.compile(r"(\s?)[/\\]\s?[a-z]{2,8}([/\\]?)\s*$")
 _ABBREVIATION = re.compile(r"(?<=\b\w)[./](?=\w\b)")  # "S.p.A.", "A/S"
 _APOSTROPHE = re.compile(r"['’`´]")
 _NOT_WORD = re.compile(r"[\W_]+")
-_UNCOMMON = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]|[^\W\d_][a-z][A-Z]|^[a-z]+[A-Z]")
+_UNCOMMON = re.compile(r"\A(?=.*?\d)(?=.*?[^\W\d_])|[^\W\d_][a-z][A-Z]|^[a-z]+[A-Z]")
 _FORM_WORDS_MAX = 5
 _CACHE_SIZE = 16_384  # names of about three thousand items
 

@@ -17,7 +17,7 @@ _HOST = re.compile(
 
 _HOST_CHARS_MAX = 60  # a longer one is a code that nobody would write down
 _AUTHORITY_END = re.compile(r"[/?#]")
-_ENDING = re.compile(r"[.,;:!?'\")\]]+\Z")
+_ENDING = re.compile(r"(?<![.,;:!?'\")\]])[.,;:!?'\")\]]+\Z")
 
 
 def say_addresses(text: str, dot: str = " dot ", at: str = " at ") -> str:

@@ -18,18 +18,18 @@ _SIGN_WORDS = {"&": " and ", "=": " equals ", "+": " plus ", "%": " percent ", "
             "@": " at ", "°": " degrees "}  # fmt: skip
 _SIGN = re.compile(f"[{re.escape(''.join(_SIGN_WORDS))}]")
 _DOTS = re.compile(r"\.{2,}|…")
-_TRAILING = re.compile(r"(?:\.{2,}|…)(?=[\s'\")\]]*(?:\Z|[A-Z]))")
+_TRAILING = re.compile(r"(?:(?<!\.)\.{2,}+|…)(?=[\s'\")\]]*(?:\Z|[A-Z]))")
 _BRACKET = re.compile(r"\s?\(([^()]{1,400})\)(\s*[.,;:!?])?")
-_DASH = re.compile(r"\s+[–-]+\s+|\s?[–—]\s?|-{2,}")
+_DASH = re.compile(r"(?<!\s)\s+[–-]+\s+|\s?[–—]\s?|-{2,}")
 _LINE_OF = re.compile(r"={2,}")  # drawn, not said
 _INNER_DOT = re.compile(r"(?<=[a-z0-9])\.(?=[a-z])")
 _MISSING_SPACE = re.compile(r"(?<=[a-z])([.!?])(?=[A-Z][a-z])")
 _QUOTE_MARK = re.compile(r"(?<!\w)'|'(?!\w)")
-_SPACE_BEFORE = re.compile(r"\s+(?=[.,;:!?。、，；：！？])")
+_SPACE_BEFORE = re.compile(r"(?<!\s)\s+(?=[.,;:!?。、，；：！？])")
 _MARK_RUN = re.compile(r"[.,;:!?](?:\s?[.,;:!?])+")
 _SPACE = re.compile(r"\s+")
 _LEADING = re.compile(r"\A[\s.,;:!?'-]+(?=\S)")
-_TAIL = re.compile(r"[\s,;:'-]+\Z")
+_TAIL = re.compile(r"(?<![\s,;:'-])[\s,;:'-]+\Z")
 _IDEOGRAPH = re.compile("[\u3040-\u9fff]")
 _ENDS = tuple(".!?…。！？।۔؟")
 

@@ -54,7 +54,7 @@ async def append_demo_subject(
 
 
 def _entry(row: Any, names: dict[str, str]) -> Entry:
-    text = re.sub("<([^>]+)>", lambda name: names[name[1]], json.dumps(row))
+    text = re.sub("<([^<>]+)>", lambda name: names[name[1]], json.dumps(row))
     union: Any = Entry
     entry: Entry = wire.structure(union, json.loads(text))
     return entry
