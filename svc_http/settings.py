@@ -340,7 +340,8 @@ class Settings:
     """The least that is logged: requests are `info`, those of status 500 and above `error`. The
     demo logs `warning` at a terminal."""
     log_file: str | None = _setting(None, "/var/log/svc.log")
-    """The file that the log is appended to; it may be moved away at any time. Default: stderr."""
+    """The file that the log is appended to; it may be moved away at any time. A new one is for its
+    owner alone. Default: stderr."""
 
     # -- workers and processes
     workers: tuple[str, ...] = _setting(("all",), "ingest,deliver", word_list(*WORKERS))

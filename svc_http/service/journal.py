@@ -41,7 +41,7 @@ PIECE_BYTES = 4_096
 """What a pipe takes whole, however many write to it (POSIX: at least 512; Linux: this)."""
 
 _SECRETS = re.compile(
-    r"(svc_[0-9a-f]{8})[0-9a-f]+|(whsec_)\S+|(Bearer )\S+|(postgres\w*://[^\s:/@]*:)\S+(?=@)",
+    r"(svc_[0-9a-f]{8})[0-9a-f]+|(whsec_)\S+|(Bearer )\S+|(postgres\w*://[^\s:/@]*:)\S{1,500}(?=@)",
     re.ASCII,
 )
 
@@ -77,7 +77,9 @@ class LogFile:
         if self._file is not None and not self._is_current(self._file):
             self.close()
         if self._file is None:
-            self._file = open(self._path, "a", encoding="utf-8")  # noqa: SIM115 - as long as we run
+            # Addresses and the names of people are in it, so a new one is the owner's alone.
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            self._file = os.fdopen(os.open(self._path, flags, 0o600), "a", encoding="utf-8")
         return self._file
 
     def close(self) -> None:

@@ -195,6 +195,8 @@ class ImportSources:
 
     location: Annotated[str, Arg("location", positional=True, path=True), MaxLen(4_096)]
     """An OPML file, or its http(s) address."""
+    local: bool = False
+    """Let a list that is a file name other files of this machine, too."""
     pull: bool = False
     """Read them at once, instead of when a server finds them due."""
 
@@ -214,15 +216,15 @@ class ImportedSource:
 async def import_sources(ctx: WorkContext, request: ImportSources) -> Page[ImportedSource]:
     """Adds the feeds of an OPML list as sources; labels that name topics become their topics.
 
-    Only a list of this machine may name files.
+    A list names web addresses; one of this machine names files as well where the operator says so.
 
     Raises:
         Problem: VALIDATION_FAILED where it is no such list, or has no feed that can be read.
     """
     reader = ctx.borrow(SourceReader)
     outlines = await _outlines(reader, request.location)
-    is_local = "://" not in request.location or request.location.startswith("file:")
-    wishes, refusals = _wishes(reader, outlines, is_local=is_local)
+    is_file = "://" not in request.location or request.location.startswith("file:")
+    wishes, refusals = _wishes(reader, outlines, is_local=is_file and request.local)
     if not wishes:
         reason = f": {refusals[0].reason}" if refusals else ""
         detail = f"/location: the list has no feed that can be read{reason}"
@@ -259,7 +261,8 @@ def _wishes(
         topics = tuple(sorted(topics_of_labels(outline.labels)))
         try:
             if not is_local and not outline.url.lower().startswith(("http://", "https://")):
-                raise ValueError("a list from elsewhere may name web addresses only")
+                step = "a list of this machine may name files: svc sources import FILE --local"
+                raise ValueError(f"a list may name web addresses only; {step}")
             (location,) = reader.locations(outline.url)
             wishes.append(SourceWish(location, outline.name, topics or None))
         except ValueError as fault:

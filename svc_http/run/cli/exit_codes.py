@@ -1,6 +1,5 @@
 """Prints a failure as one line on stderr and chooses the exit code that goes with it."""
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +19,9 @@ class UsageError(Exception):
 
 def tell(line: str, code: int) -> int:
     """Print the line and return the code."""
-    sys.stderr.write(f"svc: {line}\n")
+    from svc_http.run.cli import show  # noqa: PLC0415 - most commands succeed
+
+    sys.stderr.write(f"svc: {show.clean(line)}\n")
     return code
 
 
@@ -40,8 +41,10 @@ def missing_extra_code(failure: BaseException | None) -> int | None:
 
 def _tell_refusal(refusal: "OperationRefused", *, as_json: bool) -> int:
     """Print a refusal: its members for a program that asked for JSON, a line for a person."""
+    from svc_http.run.cli import show  # noqa: PLC0415 - most commands succeed
+
     if as_json:
-        sys.stdout.write(json.dumps(refusal.problem, ensure_ascii=False) + "\n")
+        show.as_json(refusal.problem)
     detail = str(refusal).rstrip(".")
     if refusal.problem["code"] in {"VALIDATION_FAILED", "INVALID_PARAMETER"}:
         return tell(detail, REFUSED)

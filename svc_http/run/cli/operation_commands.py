@@ -251,7 +251,8 @@ class Command(NamedTuple):
                 request["body"].update(parse_qsl(urlsplit(link[1]).query))
 
         if out is None:
-            sys.stdout.writelines(page.decode() for page in pages())
+            for page in pages():
+                show.print_text(page.decode())
             return 0
         write_whole(out, pages())
         if common.json:
@@ -273,7 +274,7 @@ class Command(NamedTuple):
                 return 0  # it may be where this would be printed
             body = {"file": str(out)}
         elif isinstance(body, str) and not common.json:
-            sys.stdout.write(body.rstrip("\n") + "\n")
+            show.print_text(body.rstrip("\n") + "\n")
             return 0
         elif isinstance(body, str):
             is_json = answer["mediaType"].partition(";")[0].endswith("+json")

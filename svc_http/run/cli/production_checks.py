@@ -8,7 +8,7 @@ import os
 import resource
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -133,16 +133,26 @@ def machine_checks(settings: Settings) -> Iterator[Check]:
     if os.geteuid() == 0:
         yield Check("user", None, "this is root, who may do anything; run it as a user of its own")
     yield from _secrets(grave)
+    yield from _open_files("log file", filter(None, [settings.log_file]), grave)
     if settings.file is not None:
         yield from _files(Path(settings.file).absolute(), grave)
 
 
 def _secrets(grave: bool | None) -> Iterator[Check]:
     """Whether everybody may read a secret; a group may, as it does for systemd's credentials."""
-    paths = [path for path in secret_files(os.environ) if Path(path).exists()]
-    loose = " ".join(path for path in paths if Path(path).stat().st_mode & stat.S_IROTH)
+    yield from _open_files("secret files", secret_files(os.environ), grave)
+
+
+def _open_files(name: str, files: Iterable[str], grave: bool | None) -> Iterator[Check]:
+    """The check that fails where everybody may read some of the files."""
+    paths = map(Path, files)
+    loose = " ".join(str(path) for path in paths if path.exists() and _is_open(path))
     if loose:
-        yield Check("secret files", grave, f"everybody may read {loose}; run: chmod o= {loose}")
+        yield Check(name, grave, f"everybody may read {loose}; run: chmod o= {loose}")
+
+
+def _is_open(path: Path) -> bool:
+    return bool(path.stat().st_mode & stat.S_IROTH)
 
 
 def _files(db: Path, grave: bool | None) -> Iterator[Check]:

@@ -13,13 +13,23 @@ from svc_core.operation.host import Progress, ProgressListener
 
 def as_json(value: object) -> None:
     """Print one JSON value: on several lines for a person at a terminal, on one otherwise."""
-    indent = 2 if sys.stdout.isatty() else None
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=indent) + "\n")
+    sys.stdout.write(json_text(value, 2 if sys.stdout.isatty() else None) + "\n")
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """The JSON of a value; characters that steer a terminal are escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def print_lines(*texts: str) -> None:
     """Print short lines."""
-    sys.stdout.write("".join(f"{text}\n" for text in texts))
+    sys.stdout.write("".join(f"{clean(text)}\n" for text in texts))
+
+
+def print_text(text: str) -> None:
+    """Print a text as it is, but to a terminal without what steers it."""
+    sys.stdout.write(clean(text) if sys.stdout.isatty() else text)
 
 
 def value(body: Any) -> Any:
@@ -153,15 +163,23 @@ def _text(value: Any) -> str:
 
 
 def clean(text: str) -> str:
-    """The text with the control characters that would steer a terminal replaced."""
-    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text)
+    """The text with the control characters that would steer a terminal replaced, and without those
+    that turn the order in which a line is read."""
+    return _CONTROLS.sub("\N{REPLACEMENT CHARACTER}", _ORDER.sub("", text))
 
 
 _REJECTION = {"reason", "count", "sample"}
 """Rows of a document that were left out; the reason is a code."""
 
-_CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f]")
-"""What would steer a terminal, but for the end of a line."""
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+"""What would steer a terminal, but for tabs and the end of a line."""
+
+_ORDER = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""What tells in which direction a text runs (Unicode, UAX 9): with it a name can look like another
+one."""
+
+_STEERING = re.compile(rf"[\x7f-\x9f\u2028\u2029]|{_ORDER.pattern}")
+"""Of both what JSON would not escape."""
 
 
 TABLE_MIN = 60

@@ -1,6 +1,5 @@
 """`svc changes tail`: prints every change once, and keeps its position in a file."""
 
-import json
 import os
 import subprocess
 import sys
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from svc_http.run.cli import show
 from svc_http.run.cli.exit_codes import REFUSED, UsageError, tell
 from svc_http.run.cli.files import content, write_whole
 from svc_http.run.cli.operation_calls import perform_operation
@@ -93,7 +93,7 @@ def _position(state: Path) -> str:
 
 def _hand_on(rows: list[Any], command: str | None) -> int:
     """Print a page or pipe it to the command; its exit code, which is not 0 when it failed."""
-    text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    text = "".join(f"{show.json_text(row)}\n" for row in rows)
     if command is None:
         sys.stdout.write(text)
         sys.stdout.flush()

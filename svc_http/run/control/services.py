@@ -24,7 +24,7 @@ from svc_core.reports.report_commands import Speaker
 from svc_core.reports.speech_tasks import SpeechTask
 from svc_http.outside.fetch.document_fetcher import Fetcher
 from svc_http.outside.fetch.exports import export_opener
-from svc_http.outside.fetch.local_files import document_locations
+from svc_http.outside.fetch.local_files import document_locations, is_web
 from svc_http.outside.fetch.model import FetchRefusal, NotModified
 from svc_http.outside.voices.speech_port import SpeechFailure
 from svc_http.run.control.operator import Operator
@@ -38,18 +38,23 @@ from svc_http.settings import SettingsError
 
 @frozen
 class _Publishers:
-    """Reads sources over the network and on disk; each pull has an HTTP client of its own."""
+    """Reads sources over the network and, where `files`, new ones on disk too; each pull has an
+    HTTP client of its own."""
 
     service: Service
     fetcher: Callable[[], Fetcher]
+    files: bool
 
     def locations(self, text: str) -> Sequence[str]:
+        if not (self.files or is_web(text)):
+            raise ValueError("names a file, which only a terminal may: svc sources add PATH")
         try:
             return document_locations(text)
         except FetchRefusal as refusal:
             raise ValueError(refusal.message) from refusal
 
     async def read(self, location: str) -> bytes:
+        self.locations(location)
         try:
             async with self.fetcher() as fetcher:
                 document = await fetcher.fetch(location)
@@ -106,12 +111,13 @@ class _Files:
         return export_opener(Path(path), note, tell_soon)
 
 
-def loans_of(runtime: Runtime) -> Mapping[type, Any]:
-    """What people who operate the service are lent, at a terminal and on the dashboard."""
+def loans_of(runtime: Runtime, *, files: bool = False) -> Mapping[type, Any]:
+    """What people who operate the service are lent, on the dashboard and at a terminal; there they
+    may name `files` of this machine."""
     service = runtime.service
     make = partial(recorder_of, runtime.settings, runtime.storage, runtime.media)
     loans: dict[type, Any] = {
-        SourceReader: _Publishers(service, partial(fetcher_of, runtime.settings)),
+        SourceReader: _Publishers(service, partial(fetcher_of, runtime.settings), files),
         Speaker: Voice(service, make),
         Lockouts: runtime.shared.lockouts,
         AddressRules: runtime.addresses,
@@ -124,6 +130,6 @@ def loans_of(runtime: Runtime) -> Mapping[type, Any]:
 def operator_of(runtime: Runtime, failed: Callable[[BaseException], None]) -> Operator:
     """The operator that carries out commands on this service, with the files of this machine."""
     service = runtime.service
-    providers = {**service.host.providers, **loans_of(runtime), Exports: _Files()}
+    providers = {**service.host.providers, **loans_of(runtime, files=True), Exports: _Files()}
     lending = attrs.evolve(service, host=attrs.evolve(service.host, providers=providers))
     return Operator(lending, lambda: runtime.site(runtime.now()), failed)

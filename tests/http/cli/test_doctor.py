@@ -86,12 +86,15 @@ def test_a_weak_secret_is_bad_and_a_missing_one_is_in_production() -> None:
 
 def test_the_machine_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     db = tmp_path / "svc.db"
-    options = evolve(GOOD, db=str(db))
+    log = tmp_path / "svc.log"
+    log.touch()
+    log.chmod(0o644)
+    options = evolve(GOOD, db=str(db), log_file=str(log))
 
     def checks() -> dict[str, judging.Check]:
         return {row.name: row for row in judging.machine_checks(options)}
 
-    assert checks().keys() <= {"open files", "user"}
+    assert checks().keys() <= {"open files", "user", "log file"}
     sqlite3.connect(db).execute("CREATE TABLE t (a)").connection.close()
     db.chmod(0o644)
     os.utime(db, (time.time() + 900, time.time() + 900))
@@ -104,11 +107,12 @@ def test_the_machine_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("SVC_SECRET_FILE", str(secret))
 
     matches = checks()
-    bad = {"open files", "file modes", "secret files", "disk", "clock"}
+    bad = {"log file", "open files", "file modes", "secret files", "disk", "clock"}
     assert {name for name, row in matches.items() if row.ok is False} == bad
     assert "LimitNOFILE" in matches["open files"].detail
     assert "chmod go=" in matches["file modes"].detail
     assert f"chmod o= {secret}" in matches["secret files"].detail
+    assert f"chmod o= {log}" in matches["log file"].detail
     assert "svc db backup" in matches["backup"].detail
     assert matches["user"].ok is None
 

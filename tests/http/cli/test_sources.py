@@ -386,14 +386,16 @@ OPML = """<opml version="2.0"><head/><body><outline text="Shipping">
 
 def test_a_list_of_feeds_comes_in_once(svc: Svc, feeds: Path, cwd: Path) -> None:
     (cwd / "list.opml").write_text(OPML.format(feeds))
-    ran = svc("sources", "import", "list.opml", "--pull", "--json")
+    refusal = svc("sources", "import", "list.opml")
+    assert (refusal.code, "--local" in refusal.err) == (1, True), refusal.err
+    ran = svc("sources", "import", "list.opml", "--local", "--pull", "--json")
     assert (ran.code, [row["status"] for row in ran.json]) == (0, ["added", "added", "refused"])
     assert [row["topics"] for row in ran.json] == [["shipping"], ["ai"], []]
     sources = svc("sources", "status", "--json").json
     assert [(row["name"], row["lastRun"]["created"]) for row in sources] == [
         ("First & best", 3), ("Second", 3),
     ]  # fmt: skip
-    again = svc("sources", "import", "list.opml", "--json").json
+    again = svc("sources", "import", "list.opml", "--local", "--json").json
     assert [row["status"] for row in again] == ["known", "known", "refused"]
     assert [row["health"]["status"] for row in svc("sources", "list", "--json").json] == [
         "ok",
@@ -432,7 +434,9 @@ def test_a_list_from_elsewhere_names_no_files(svc: Svc, feeds: Path) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), Lists) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        ran = svc("sources", "import", f"http://127.0.0.1:{server.server_port}/list.opml")
+        ran = svc(
+            "sources", "import", f"http://127.0.0.1:{server.server_port}/list.opml", "--local"
+        )
         server.shutdown()
         thread.join()
     assert (ran.code, "web addresses only" in ran.err) == (1, True), ran.err

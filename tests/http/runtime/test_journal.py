@@ -186,6 +186,18 @@ def test_a_full_file_that_was_moved_away_is_followed_by_another(tmp_path):
     assert events == ["log lines lost", "first", "second"]
 
 
+def test_a_new_log_is_its_owners_alone_and_an_old_one_stays_as_it_is(tmp_path):
+    new, old = tmp_path / "new.log", tmp_path / "old.log"
+    old.touch()
+    old.chmod(0o640)
+    for path, mode in ((new, 0o600), (old, 0o640)):
+        journal = Journal(stream=LogFile(str(path)))
+        journal.note("error", "first")
+        journal.close()
+        assert path.stat().st_mode & 0o777 == mode
+        assert path.read_text("utf-8")
+
+
 def test_a_log_that_cannot_be_written_harms_nobody_and_its_losses_are_told_once():
     disk = FullDisk()
     journal = Journal("all", lambda: disk)

@@ -274,11 +274,38 @@ URLS = ("https://a.example/feed", "ftp://b.example/feed", "https://c.example/fee
 def test_a_list_of_feeds_is_taken_but_for_what_nobody_can_read() -> None:
     reader = Lists(body=gzip.compress(opml_of(*URLS)))
     for pull, status in ((False, "added"), (True, "known")):
-        request = catalogue.ImportSources("https://list.example/feeds.opml", pull)
+        request = catalogue.ImportSources("https://list.example/feeds.opml", pull=pull)
         rows = [json.loads(row) for row in reader.run(catalogue.import_sources, request).rows]
         outcomes = [(row["status"], row["topics"]) for row in rows]
         assert outcomes == [(status, ["ai"]), (status, ["ai"]), ("refused", ["ai"])]
     assert reader.pulled_ids == [URLS[0], URLS[2]]
+
+
+FILES_AND_NOT = ("/etc/passwd", "file:///etc/passwd", "FILE:/etc/passwd", "feed.xml", URLS[0])
+
+
+@pytest.mark.parametrize(
+    ("location", "local", "count"),
+    [
+        ("https://list.example/feeds.opml", False, 1),
+        ("https://list.example/feeds.opml", True, 1),
+        ("HTTP://list.example/feeds.opml", True, 1),
+        ("/x.opml", False, 1),
+        ("file:///x.opml", False, 1),
+        ("/x.opml", True, 5),
+        ("file:///x.opml", True, 5),
+    ],
+)
+def test_a_list_names_files_where_it_is_one_and_the_operator_says_so(
+    location: str, local: bool, count: int
+) -> None:
+    reader = Lists(body=opml_of(*FILES_AND_NOT))
+    request = catalogue.ImportSources(location, local=local)
+    rows = [json.loads(row) for row in reader.run(catalogue.import_sources, request).rows]
+    assert [row["status"] for row in rows].count("added") == count
+    reasons = {row["reason"] for row in rows if row["status"] == "refused"}
+    assert all("--local" in reason for reason in reasons)
+    assert len(reasons) == (count == 1)
 
 
 @pytest.mark.parametrize(
