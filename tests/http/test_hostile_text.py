@@ -240,10 +240,10 @@ class Hostile:
 
     def texts(self) -> Iterator[tuple[str, str, str]]:
         """What comes first, what is repeated, and what comes last."""
-        for fragment in (*SIGNS, *[*self.fragments][:24]):
+        for fragment in (*SIGNS, *[*self.fragments][:16]):
             if fragment:
                 yield "", fragment, "\0"
-        for before, fragment in [*self.starts][:12]:
+        for before, fragment in [*self.starts][:8]:
             if fragment:
                 yield before, fragment, "\0"
                 yield before, fragment, "a"

@@ -145,14 +145,10 @@ def _secrets(grave: bool | None) -> Iterator[Check]:
 
 def _open_files(name: str, files: Iterable[str], grave: bool | None) -> Iterator[Check]:
     """The check that fails where everybody may read some of the files."""
-    paths = map(Path, files)
-    loose = " ".join(str(path) for path in paths if path.exists() and _is_open(path))
+    paths = [path for path in files if Path(path).exists()]
+    loose = " ".join(path for path in paths if Path(path).stat().st_mode & stat.S_IROTH)
     if loose:
         yield Check(name, grave, f"everybody may read {loose}; run: chmod o= {loose}")
-
-
-def _is_open(path: Path) -> bool:
-    return bool(path.stat().st_mode & stat.S_IROTH)
 
 
 def _files(db: Path, grave: bool | None) -> Iterator[Check]:
