@@ -100,9 +100,9 @@ def slowness(read: Callable[[Any], object], make: Callable[[int], Any]) -> float
 def modules() -> Iterator[ModuleType]:
     for root in (svc_core, svc_http):
         yield root
-        for info in pkgutil.walk_packages(root.__path__, f"{root.__name__}."):
-            if not info.name.endswith(("__main__", "_hook")):
-                yield importlib.import_module(info.name)
+        for package in pkgutil.walk_packages(root.__path__, f"{root.__name__}."):
+            if not package.name.endswith(("__main__", "_hook")):
+                yield importlib.import_module(package.name)
 
 
 class Patterns:
@@ -124,8 +124,8 @@ class Patterns:
                 match call:
                     case ast.Call(ast.Attribute(ast.Name("re"), method)) if method in MAKERS:
                         self._note_call(module, method, call)
-            for name, value in vars(module).copy().items():
-                self._walk(value, f"{module.__name__}.{name}", self._uses_of(module, name))
+            for name, member in vars(module).copy().items():
+                self._walk(member, f"{module.__name__}.{name}", self._uses_of(module, name))
 
     def note(self, pattern: re.Pattern[Any], place: str, uses: Iterable[str] = ()) -> None:
         self.uses.setdefault(pattern, set()).update(uses)
@@ -136,8 +136,8 @@ class Patterns:
         return self._by_name.get((place, name)) or self._by_name[module.__name__, ""]
 
     def _note_use(self, module: ModuleType, node: ast.Attribute) -> None:
-        value = node.value.value if isinstance(node.value, ast.Subscript) else node.value
-        name = getattr(value, "id", None) or getattr(value, "attr", "")
+        member = node.value.value if isinstance(node.value, ast.Subscript) else node.value
+        name = getattr(member, "id", None) or getattr(member, "attr", "")
         if name == "re":
             return
         place = module.__name__ if name.startswith("_") else ""
@@ -158,27 +158,27 @@ class Patterns:
             place = f"{module.__name__}:{call.lineno}"
             self.note(re.compile(text, flag), place, {method} & USES)
 
-    def _walk(self, value: Any, place: str, uses: set[str]) -> None:
-        if isinstance(value, re.Pattern):
-            self.note(value, place, uses)
+    def _walk(self, member: Any, place: str, uses: set[str]) -> None:
+        if isinstance(member, re.Pattern):
+            self.note(member, place, uses)
             return
-        if id(value) in self._seen or isinstance(value, (str, bytes, ModuleType)):
+        if id(member) in self._seen or isinstance(member, (str, bytes, ModuleType)):
             return
-        self._seen.add(id(value))
+        self._seen.add(id(member))
         inner: Iterable[Any] = ()
-        if hasattr(value, "items") and hasattr(value, "values") and hasattr(value, "keys"):
+        if hasattr(member, "items") and hasattr(member, "values") and hasattr(member, "keys"):
             with suppress(TypeError):
-                inner = tuple(value.values())
-        elif isinstance(value, (list, tuple, set, frozenset)):
-            inner = value
-        elif isinstance(value, functools.partial):
-            inner = (value.func, *value.args, *value.keywords.values())
-        elif attrs.has(type(value)):
-            for field in attrs.fields(type(value)):
-                own = self._by_name.get((type(value).__module__, field.name), uses)
-                self._walk(getattr(value, field.name, None), place, own)
-        elif isinstance(getattr(value, "__self__", None), re.Pattern):
-            inner = (value.__self__,)
+                inner = tuple(member.values())
+        elif isinstance(member, (list, tuple, set, frozenset)):
+            inner = member
+        elif isinstance(member, functools.partial):
+            inner = (member.func, *member.args, *member.keywords.values())
+        elif attrs.has(type(member)):
+            for field in attrs.fields(type(member)):
+                own = self._by_name.get((type(member).__module__, field.name), uses)
+                self._walk(getattr(member, field.name, None), place, own)
+        elif isinstance(getattr(member, "__self__", None), re.Pattern):
+            inner = (member.__self__,)
         for part in inner:
             self._walk(part, place, uses)
 
@@ -361,9 +361,9 @@ def slow_readers() -> Iterator[str]:
 
 def test_no_pattern_and_no_reader_takes_longer_than_its_text(compiled: set[Any]) -> None:
     for module in modules():
-        for value in vars(module).copy().values():
-            if hasattr(value, "cache_clear"):
-                value.cache_clear()
+        for member in vars(module).copy().values():
+            if hasattr(member, "cache_clear"):
+                member.cache_clear()
     patterns = Patterns()
     slow = list(slow_readers())
     for pattern in compiled:
