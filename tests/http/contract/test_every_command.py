@@ -223,9 +223,8 @@ class Desk:
 
     def _list_of_feeds(self):
         path = self.folder / f"{next(_numbers)}.opml"
-        path.write_text(
-            f'<opml version="2.0"><body><outline xmlUrl="{self._feed()}"/></body></opml>'
-        )
+        url = f"https://feeds.example/{next(_numbers)}.xml"
+        path.write_text(f'<opml version="2.0"><body><outline xmlUrl="{url}"/></body></opml>')
         return str(path)
 
     def _key(self):
