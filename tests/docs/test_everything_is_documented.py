@@ -17,6 +17,7 @@ from svc_core.intel.intake import registry
 from svc_core.operation import ports
 from svc_core.text.topics import TOPIC_IDS
 from svc_http.pages.service_documents import Pages
+from svc_http.run.cli.command_derivation import commanded
 from svc_http.service import secret
 from svc_http.service.runtime.application import build
 from svc_http.service.runtime.runtime_state import Runtime
@@ -72,10 +73,9 @@ def test_every_setting_has_its_row(documents: dict[str, str]) -> None:
 def test_the_command_of_every_operation_has_its_section(documents: dict[str, str]) -> None:
     page = documents["docs/reference/commands.md"]
 
-    for operation in (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS):
-        if operation.verb:
-            name = f"{operation.group} {operation.verb}"
-            assert re.search(rf"^#+ svc {name}$", page, re.MULTILINE), name
+    for operation in commanded((*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS)):
+        name = f"{operation.group} {operation.verb}"
+        assert re.search(rf"^#+ svc {name}$", page, re.MULTILINE), name
 
 
 def test_every_collection_and_port_has_its_place(documents: dict[str, str]) -> None:

@@ -4,39 +4,35 @@ Written by hand are commands that touch files of this machine or follow a stream
 a command needs are imported only when that command is called.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
-from cyclopts import App, CycloptsError, MissingArgumentError, UnusedCliTokensError
+from cyclopts import App, CycloptsError, Group, MissingArgumentError, UnusedCliTokensError
 
 from svc_http.run.cli import command_table, version_line
 from svc_http.run.cli import exit_codes as failures
-from svc_http.run.cli.command_table import ALIASES, EPILOGUE
+from svc_http.run.cli.command_table import ALIASES, EPILOGUE, PURPOSES
 from svc_http.run.cli.files import STREAM
 
 _BY_HAND: Final = {
-    "serve": ("serve_commands:serve_command", "Run the server; --demo needs no setup."),
-    "worker": ("worker_commands:worker_command", "Run the background workers, without a server."),
-    "db": ("database_commands:app", "Check, migrate, copy, back up and restore the database."),
-    "ask": ("ask_commands:ask_command", "Ask a question; the answer comes with its sources."),
-    "mcp": ("mcp_commands:mcp_command", "Serve the tools to a language model, over stdio."),
-    "openapi": ("version_commands:openapi_command", "Print the OpenAPI 3.1 document."),
-    "doctor": ("doctor_commands:doctor_command", "Check that the server has everything it needs."),
-    "version": (
-        "version_commands:version_command",
-        "Print the versions of svc, Python and SQLite.",
-    ),
-    "reports open": ("report_page_commands:open_report_command", None),
-    "entities match": ("match_commands:match_command", None),
-    "changes tail": ("tail_commands:tail_command", None),
-    "webhooks listen": ("listen_commands:listen_command", None),
-    "ledger append": ("append_commands:append_command", None),
-    "ledger export": ("transfer_commands:export_command", None),
-    "ledger import": ("transfer_commands:import_command", None),
-    "ledger verify": ("verify_commands:verify_command", None),
+    "serve": "serve_commands:serve_command",
+    "worker": "worker_commands:worker_command",
+    "db": "database_commands:app",
+    "ask": "ask_commands:ask_command",
+    "mcp": "mcp_commands:mcp_command",
+    "openapi": "version_commands:openapi_command",
+    "doctor": "doctor_commands:doctor_command",
+    "version": "version_commands:version_command",
+    "reports open": "report_page_commands:open_report_command",
+    "entities match": "match_commands:match_command",
+    "changes tail": "tail_commands:tail_command",
+    "webhooks listen": "listen_commands:listen_command",
+    "ledger append": "append_commands:append_command",
+    "ledger export": "transfer_commands:export_command",
+    "ledger import": "transfer_commands:import_command",
+    "ledger verify": "verify_commands:verify_command",
 }
-"""The target (`module:function`) of each command that is written by hand, and its help, where that
-is not what its function says."""
+"""The target (`module:function`) of each command that is written by hand."""
 
 
 def command_tree(arguments: Sequence[str] | None = None) -> App:
@@ -52,11 +48,14 @@ def command_tree(arguments: Sequence[str] | None = None) -> App:
         suppress_keyboard_interrupt=False,
     )
     groups: dict[str, App] = {"": app}
-    for words, (target, text) in _BY_HAND.items():
+    places = _places() if arguments is None else {}
+    for words, target in _BY_HAND.items():
         group, _, verb = words.rpartition(" ")
-        _group(groups, group).command(f"svc_http.run.cli.{target}", name=verb, help=text)
+        command = f"svc_http.run.cli.{target}"
+        _group(groups, group).command(command, name=verb, **places.get(words, {}))
     if arguments is None:
-        _derive(groups)
+        _derive(groups, places)
+        app["--help"].group = app["--version"].group = "Options"
     elif {"--version", *_BY_HAND}.isdisjoint([*arguments[:1], " ".join(arguments[:2])]):
         first, *rest = command_table.primary_words(tuple(arguments[:2])) or ("",)
         _read(groups, first, "".join(rest))
@@ -74,21 +73,29 @@ def _names(name: str) -> list[str]:
     return [name, *([ALIASES[name]] if name in ALIASES else [])]
 
 
-def _derive(groups: dict[str, App]) -> None:
+def _places() -> dict[str, dict[str, Any]]:
+    """What the page of `svc` says of each of its commands, and the purpose that it stands under."""
+    lines = PURPOSES.read_text("utf-8").splitlines()[1:]
+    places: dict[str, dict[str, Any]] = {}
+    purpose = Group("Commands")
+    for at, (title, name, text) in enumerate(line.split("\t") for line in lines):
+        if name:
+            places[name] = {"group": purpose, **({"help": text} if text else {})}
+        else:
+            purpose = Group(title, help=text, sort_key=at)
+    return places
+
+
+def _derive(groups: dict[str, App], places: Mapping[str, Mapping[str, Any]]) -> None:
     """Put in a command for each operation, with all its help."""
     from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS  # noqa: PLC0415 - not for all
-    from svc_http.run.cli.command_derivation import command_of  # noqa: PLC0415
+    from svc_http.run.cli.command_derivation import command_of, commanded  # noqa: PLC0415
 
-    verbs: dict[str, list[str]] = {}
-    for operation in (*OPERATIONS, *LOCAL_OPERATIONS):
-        if not operation.verb:
-            continue
+    for operation in commanded((*OPERATIONS, *LOCAL_OPERATIONS)):
         group = _group(groups, operation.group)
-        verbs.setdefault(operation.group, []).append(operation.verb)
         group.command(command_of(operation).function(), name=_names(operation.verb))
-    for name, own in verbs.items():
-        by_hand = [words.partition(" ")[2] for words in _BY_HAND if words.startswith(f"{name} ")]
-        groups[name].help = f"{name.capitalize()}: {', '.join([*own, *by_hand])}."
+    for name in groups.keys() - {""}:
+        groups[name].help, groups[name].group = places[name]["help"], places[name]["group"]
 
 
 def _read(groups: dict[str, App], group_name: str, verb: str) -> None:

@@ -34,13 +34,13 @@ def ask_command(
     workspace: Workspace = None,
     common: Common = COMMON,
 ) -> int:
-    """Ask a question about what the service knows.
+    """Ask a question; the answer names its sources.
 
-    The answer appears as it is written; a number in brackets is the source that a sentence is
-    from. A question costs the workspace a chat credit.
+    The answer appears while it is written; a number in brackets refers to the source of a sentence.
+    Each question costs the workspace one chat credit.
 
-    Exit codes: 0, answered; 1, refused, or the answer ended short; 2, the command line makes no
-    sense; 3, no server answers; 130, Ctrl-C, which also ends the answer.
+    Exit codes: 0, answered; 1, refused or cut short; 2, wrong usage; 3, no server answers; 130,
+    ended by Ctrl-C.
     """
     if not question.strip():
         raise UsageError('there is no question; for example: svc ask "What happened today?"')

@@ -11,10 +11,17 @@ from svc_core.operation.parsing import offers
 from svc_core.wire import shapes
 from svc_core.wire.constraints import Arg, Doc, Le, WriteOnly
 from svc_core.wire.shapes import plain_type
+from svc_http.run.cli.command_table import ALIASES
 from svc_http.run.cli.operation_commands import Command, Flag
 from svc_http.run.cli.typed_values import HINTS
 
 _FORMS: Final[Mapping[Any, str]] = {int: "integer", float: "number", bool: "switch", str: "text"}
+
+
+def commanded(operations: Iterable[Operation[Any, Any]]) -> list[Operation[Any, Any]]:
+    """The operations that have a command: of two under one name, the one of the first name."""
+    seconds = ALIASES.values()
+    return [row for row in operations if row.verb and row.group not in seconds]
 
 
 def command_of(operation: Operation[Any, Any]) -> Command:

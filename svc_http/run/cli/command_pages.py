@@ -15,7 +15,7 @@ from rich.console import Console
 from svc_core.base.compact import compact_text
 from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS
 from svc_http.run.cli.app import command_tree
-from svc_http.run.cli.command_derivation import command_of
+from svc_http.run.cli.command_derivation import command_of, commanded
 from svc_http.run.cli.command_table import FILE
 from svc_http.run.cli.files import write_whole
 from svc_http.run.cli.operation_commands import Command, Flag
@@ -28,8 +28,7 @@ def command_table_lines() -> Iterator[str]:
     pages = {words: _page(tree, words) for words in every}
     commands = {
         (operation.group, operation.verb): command_of(operation)
-        for operation in (*OPERATIONS, *LOCAL_OPERATIONS)
-        if operation.verb
+        for operation in commanded((*OPERATIONS, *LOCAL_OPERATIONS))
     }
     for words in [*commands, *(words for words in pages if words not in commands)]:
         cell = compact_text(_members(commands[words])) if words in commands else ""
@@ -68,7 +67,7 @@ def _page(root: App, words: tuple[str, ...]) -> dict[str, Any]:
     return {
         "usage": paper.usage,
         "text": paper.text,
-        "isGroup": all(title == "Commands" for title, _ in paper.panels),
+        "isGroup": paper.is_group,
         "panels": paper.panels,
     }
 
@@ -80,12 +79,15 @@ class _Paper:
         self.usage = ""
         self.text = ""
         self.panels: list[tuple[str, list[Any]]] = []
+        self.is_group = True
 
     def __call__(self, _console: Console, _options: Any, panel: Any) -> None:
         if panel.entries:
             is_parameter = panel.format == "parameter"
             rows = [(_parameter if is_parameter else _verb)(entry) for entry in panel.entries]
-            self.panels.append((panel.title, rows))
+            self.is_group &= not is_parameter
+            title = ": ".join(filter(None, (panel.title, _source(panel.description))))
+            self.panels.append((title, rows))
 
     def render_usage(self, _console: Console, _options: Any, usage: Any) -> None:
         self.usage = usage.plain.strip()

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 FILE: Final = Path(__file__).with_name("commands.tsv")
+PURPOSES: Final = FILE.with_name("purposes.tsv")
+"""The commands of `svc` by what people do with them; the pages of help are made from it."""
+
 WRITE: Final = "python -m svc_http.run.cli.command_pages"
 """The command that writes the file again."""
 
@@ -22,8 +25,8 @@ EPILOGUE: Final = "Begin with: svc serve --demo"
 HELP: Final = ("--help", "-h")
 """The flags that ask for a help page."""
 
-ALIASES: Final = {"sources": "feeds", "status": "list"}
-"""Second names of groups and of their commands."""
+ALIASES: Final = {"sources": "feeds", "status": "list", "indicators": "finint"}
+"""Second names of groups and of their commands; an operation under one has no own command."""
 
 
 @cache  # Bounded: one file.

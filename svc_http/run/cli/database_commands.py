@@ -15,7 +15,7 @@ from svc_http.settings_text import DATABASE, without_secret
 if TYPE_CHECKING:
     from svc_http.stores.copies import CopyReport
 
-app = App(name="db", help="The database and its migrations.")
+app = App(name="db", help="Check, migrate, copy, back up and restore the database.")
 
 
 @app.command

@@ -47,9 +47,10 @@ ANSWER_BYTES_MAX = 65_536
 
 
 def doctor_command(*, common: Common = COMMON) -> int:
-    """Check this machine, the settings, the database and the port; exit 1 when a check fails.
+    """Check that the server has everything it needs.
 
-    Settings that are risky in production are told with the reason and the cure.
+    It looks at this machine, the settings, the database and the port, and names settings that are
+    risky in production, each with the reason and the cure. It exits with 1 when a check fails.
     """
     checks = [*_machine(), *_extras(), *_service(common)]
     ok = all(check.ok is not False for check in checks)

@@ -42,16 +42,18 @@ def _lines(page: Mapping[str, Any], width: int) -> Iterator[str]:
     yield from wrap(f"Usage: {page['usage']}", width)
     for paragraph in page["text"].split("\n\n"):
         yield from ("", *wrap(paragraph, width, break_on_hyphens=False))
+    labels = [label for _, rows in page["panels"] for label, _ in rows]
+    column = min(MEANING_COLUMN, max(map(len, labels), default=0) + 4)
     for title, rows in page["panels"]:
-        yield from ("", f"{title}:")
+        yield from ("", *wrap(title if ":" in title else f"{title}:", width))
         for label, meaning in rows:
-            yield from _row(label, meaning, width)
+            yield from _row(label, meaning, width, column)
 
 
-def _row(label: str, meaning: str, width: int) -> Iterator[str]:
-    indent = " " * MEANING_COLUMN
-    first = f"  {label}  ".ljust(MEANING_COLUMN)
-    if len(first) > MEANING_COLUMN:
+def _row(label: str, meaning: str, width: int, column: int) -> Iterator[str]:
+    indent = " " * column
+    first = f"  {label}  ".ljust(column)
+    if len(first) > column:
         yield from wrap(label, width, initial_indent="  ", subsequent_indent="    ")
         first = indent
     yield from wrap(

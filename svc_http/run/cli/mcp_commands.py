@@ -14,10 +14,11 @@ def mcp_command(
     workspace: Workspace = None,
     common: Common = COMMON,
 ) -> None:
-    """Serve the tools over stdio, as the Model Context Protocol has it.
+    """Serve the tools to a language model, over stdio.
 
-    It reads for a workspace of this machine, or with --url what the key in SVC_KEY may read. It
-    ends with its stdin. Needs the extra `mcp_command`.
+    They are tools of the Model Context Protocol (MCP), which read a workspace of this machine or,
+    with --url, whatever the key in SVC_KEY may read. It runs until its stdin is closed, and needs
+    the extra `mcp`.
     """
     from svc_http.run.cli import tool_callers as callers  # noqa: PLC0415 - of an extra
 

@@ -6,8 +6,8 @@ A PostgreSQL database is everybody's: a command works on it whatever servers run
 
 import json
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ def perform_operation(
     """
     request = {"operation": operation} | {name: v for name, v in members.items() if v is not None}
     server = common.named_server()
-    with bar(wire_words(operation)) as tell:
+    with bar(wire_words(operation)) as tell, _naming("workspace"):
         if server is not None:
             return channel.ask_server(channel.parse_socket_address(server), request, tell, take)
         if (path := common.socket()) is not None:
@@ -51,21 +51,26 @@ def perform_operation(
         return _find(common.settings(), request, tell, take)
 
 
+@contextmanager
+def _naming(member: str) -> Iterator[None]:
+    """Have a refusal of a member name the option that was typed for it."""
+    try:
+        yield
+    except channel.OperationRefused as refusal:
+        detail = str(refusal).replace(f"/{member}: ", f"--{member}: ", 1)
+        raise refusal.saying(detail) from refusal
+
+
 def call(common: Common, operation: str, *, option: str = "", **members: Any) -> Any:
     """The data of a local operation's answer, without the envelope.
 
-    A refusal names `--workspace`, and an `option` of which a member has the name, as it was typed.
+    A refusal of the member `option` names the option, as it was typed.
 
     Raises:
         OperationRefused: it was refused, and others as `perform_operation`.
     """
-    try:
+    with _naming(option):
         return perform_operation(common, operation, **members)["body"]["data"]
-    except channel.OperationRefused as refusal:
-        detail = str(refusal)
-        for name in filter(None, ("workspace", option)):
-            detail = detail.replace(f"/{name}: ", f"--{name}: ", 1)
-        raise refusal.saying(detail) from refusal
 
 
 def is_answering(socket_path: Path) -> bool:

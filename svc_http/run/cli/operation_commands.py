@@ -193,7 +193,7 @@ class Command(NamedTuple):
             sys.stderr.flush()
             if sys.stdin.readline().strip().casefold() not in {"y", "yes"}:
                 return 1
-        limit = next((flag for flag in self.flags if flag.path == ("limit",)), None)
+        limit = self._limit()
         is_whole = limit is None or ("limit" not in request["query"] and limit.default is None)
         try:
             if self.is_paged and limit is None:
@@ -205,6 +205,10 @@ class Command(NamedTuple):
         except OperationRefused as refusal:
             raise self._with_flags(refusal) from refusal
         return self._print({**answer, "fresh": fresh}, values, common)
+
+    def _limit(self) -> Flag | None:
+        """The flag that bounds the rows, of a command that has one."""
+        return next((flag for flag in self.flags if flag.path == ("limit",)), None)
 
     def _request(self, values: Mapping[str, Any], common: Common) -> dict[str, Any]:
         members: dict[str, dict[str, Any]] = {"path": {}, "query": {}, "headers": {}, "body": {}}
@@ -286,6 +290,10 @@ class Command(NamedTuple):
             show.as_json(value)
         else:
             show.print_answer(value, self.group, self.columns, self.notes)
+            limit = self._limit()
+            if limit is not None and _NEXT.match(answer["headers"].get("Link", "")):
+                count = int(values.get(limit.key) or limit.default or limit.page_max)
+                sys.stderr.write(f"There are more: add --limit {10 * count}\n")
             if "ETag" in answer["headers"]:
                 show.print_lines(f"etag  {answer['headers']['ETag']}")
             if answer["fresh"] or self.is_secret:

@@ -27,7 +27,8 @@ def open_report_command(
 ) -> None:
     """Print an address that opens the page of a report without a key; at a terminal, open it.
 
-    Whoever has the address can read that report until it ends.
+    Whoever has the address can read that report until the address expires. With --json it is made
+    for a server that starts later, too.
     """
     try:
         body = {"reportId": report_id, "lastsSeconds": moments.seconds(lasts)}
@@ -40,9 +41,9 @@ def open_report_command(
     if common.json:
         show.as_json(opening)
         return
-    show.print_lines(opening["url"])
     if not _is_served(common):
-        sys.stderr.write("svc: no server runs that could show it; start it: svc serve\n")
+        raise channel.Unreachable("no server runs that could show it; start it: svc serve")
+    show.print_lines(opening["url"])
     if sys.stdout.isatty():
         show.print_lines(f"It opens the report until {opening['expiresAt']}.")
         webbrowser.open(opening["url"])

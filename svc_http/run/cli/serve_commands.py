@@ -26,7 +26,10 @@ OTHER_NAMES = {"rate_limits": ("--no-rate-limits", "--no-rate-limit")}
 
 
 def serve_command(**options: Any) -> int:
-    """Run the server until Ctrl-C or SIGTERM; with --demo on a store of its own."""
+    """Run the server; --demo needs no setup.
+
+    It ends at Ctrl-C or SIGTERM. The demo has a store of its own, which ends with it.
+    """
     flags = {name: value for name, value in options.items() if name in MEMBERS}
     config, demo = options.get("config"), options.get("demo", False)
     if demo and "db" in flags:

@@ -6,8 +6,11 @@ import sys
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import Any
 
+from svc_core.base import instants
 from svc_core.operation.host import Progress, ProgressListener
 
 
@@ -65,27 +68,73 @@ def answer_bytes(answer: Mapping[str, Any]) -> bytes:
     return b64decode(body) if answer["encoding"] == "base64" else body.encode()
 
 
-def outline(value: Any, indent: str = "") -> None:
-    """Print one resource: a member a line, those of a member indented below it.
+def outline(value: Any, indent: str = "", names: Mapping[str, str] | None = None) -> None:
+    """Print one resource: a short member a line, then those that have members, with these below.
 
-    Unknown and empty ones are left out.
+    Unknown and empty ones are left out. A row within it is one line that begins with its title, or,
+    where it is a link, with the titles of both ends, which `names` has by their ids.
     """
-    members = {name: member for name, member in value.items() if member not in (None, [], {}, "")}
+    names = dict(_names(value)) if names is None else names
+    members = {name: member for name, member in value.items() if member not in _EMPTY}
     width = max(map(len, members), default=0)
-    for name, member in members.items():
-        if isinstance(member, Mapping) and not _is_flat(member):
-            print_lines(f"{indent}{name}")
-            outline(member, f"{indent}  ")
-        elif isinstance(member, list) and isinstance(member[0], Mapping):
-            for item in member:
-                print_lines(f"{indent}{name}")
-                outline(item, f"{indent}  ")
+    for name, member in sorted(members.items(), key=lambda pair: _has_parts(pair[1])):
+        if not _has_parts(member):
+            _print_wrapped(f"{name.ljust(width)}  {_text(member)}", indent)
+        elif isinstance(member, Mapping):
+            _print_item(member, f"{name.ljust(width)}  ", indent, names)
         else:
-            print_lines(f"{indent}{name.ljust(width)}  {_text(member)}")
+            print_lines(f"{indent}{name.ljust(width)}  {len(member)}")
+            for item in member:
+                _print_item(item, "- ", f"{indent}  ", names)
 
 
-def _is_flat(value: Mapping[str, Any]) -> bool:
-    return not any(isinstance(member, Mapping | list) for member in value.values())
+def _print_item(item: Mapping[str, Any], lead: str, indent: str, names: Mapping[str, str]) -> None:
+    """Print an object within a resource: its title and short members in a line, the rest below."""
+    rest = {name: v for name, v in item.items() if v is not False and v not in _EMPTY}
+    nested = {name: rest.pop(name) for name, v in item.items() if _has_parts(v)}
+    if rest.keys() >= set(_ENDS):
+        title = " \N{RIGHTWARDS ARROW} ".join(names.get(rest.pop(end), "?") for end in _ENDS)
+    else:
+        title = _cell(rest.pop(next((name for name in _TITLES if name in rest), ""), ""))
+    parts = [f"{wire_words(n)}{'' if v is True else f' {_cell(v)}'}" for n, v in rest.items()]
+    _print_wrapped(lead + ": ".join(filter(None, (title, ", ".join(parts)))), indent)
+    outline(nested, f"{indent}  ", names)
+
+
+def _print_wrapped(text: str, indent: str) -> None:
+    """Print a text whose further lines are indented, at a terminal of any width."""
+    width = get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    lines = (
+        text.splitlines()
+        if width == sys.maxsize
+        else wrap(text, width - len(indent) - 2, break_on_hyphens=False)
+    )
+    print_lines(*(f"{indent}{'  ' if at else ''}{line}".rstrip() for at, line in enumerate(lines)))
+
+
+_EMPTY: Any = (None, [], {}, "")
+_TITLES = ("label", "title", "name", "value", "headline", "question", "statement", "text", "note")
+"""The members that say what a row is; a row without them begins with its first member."""
+
+_ENDS = ("sourceId", "targetId")
+"""The members of a link that say what it connects."""
+
+
+def _names(value: Any) -> Iterator[tuple[str, str]]:
+    """The ids of all rows in a resource with the title of each."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get("id"), str):
+            yield value["id"], _cell(next((value[n] for n in _TITLES if value.get(n)), value["id"]))
+        value = list(value.values())
+    for member in value if isinstance(value, list) else ():
+        yield from _names(member)
+
+
+def _has_parts(value: Any) -> bool:
+    """Whether a member has too much for a line: rows, or an object with members of its own."""
+    if isinstance(value, Mapping):
+        return any(isinstance(member, Mapping | list) and member for member in value.values())
+    return isinstance(value, list) and any(isinstance(item, Mapping) for item in value)
 
 
 def print_table(
@@ -102,8 +151,6 @@ def print_table(
     if not members:
         print_lines(empty)
         return
-    from shutil import get_terminal_size  # noqa: PLC0415 - most commands print a line
-
     from svc_http.run.cli.terminal_tables import Table  # noqa: PLC0415
 
     names = [name.rpartition(".")[2] for name in columns]
@@ -143,8 +190,23 @@ def wire_words(name: str) -> str:
 
 
 def _cell(value: Any) -> str:
-    """A value on one line."""
+    """A value on one line; an instant to the minute, or at a terminal by how long ago it is."""
+    if isinstance(value, str) and _INSTANT.fullmatch(value):
+        if not sys.stdout.isatty():
+            return f"{value[:16]}Z"
+        from svc_http import system  # noqa: PLC0415 - programs need no clock
+
+        seconds = (instants.parse(value) - system.now()).total_seconds()
+        minutes = int(abs(seconds) // 60)
+        if minutes >= DAY_MINUTES:
+            return f"{value[:16]}Z"
+        span = f"{minutes // 60} h" if minutes >= 60 else f"{minutes} min"
+        return f"in {span}" if seconds > 0 else f"{span} ago"
     return " ".join(_text(value).split())
+
+
+DAY_MINUTES = 24 * 60
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 
 
 def _text(value: Any) -> str:
@@ -158,7 +220,8 @@ def _text(value: Any) -> str:
         example = value["sample"] and f" ({_text(value['sample'])})"
         return f"{value['count']} {wire_words(value['reason'])}{example}"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_text(member)}" for name, member in value.items())
+        members = {name: member for name, member in value.items() if member not in _EMPTY}
+        return ", ".join(f"{name} {_text(member)}" for name, member in members.items())
     return clean(str(value))
 
 

@@ -18,7 +18,10 @@ def openapi_command(
     config: Annotated[str | None, Parameter(help="The settings file.")] = None,
     answer: AnswerOptions = ANSWER,  # noqa: ARG001 - it is JSON either way
 ) -> None:
-    """Print the OpenAPI 3.1 document of a server with these settings; it is JSON in any case."""
+    """Print the OpenAPI 3.1 document.
+
+    It describes a server with these settings, as JSON with and without --json.
+    """
     from svc_core import catalog  # noqa: PLC0415 - help is shown without it
     from svc_http.pages import service_documents as pages  # noqa: PLC0415
     from svc_http.service.runtime import application  # noqa: PLC0415

@@ -34,10 +34,11 @@ class WorkerOptions(AnswerOptions):
 
 
 def worker_command(*, options: WorkerOptions = WorkerOptions()) -> None:
-    """Run the background workers until Ctrl-C or SIGTERM, without a server.
+    """Run the background workers, without a server.
 
-    Any number of them share a PostgreSQL database with any number of servers. One that is told to
-    end begins nothing more, and finishes or gives back what it has within graceful_seconds.
+    Any number of them share a PostgreSQL database with any number of servers. After Ctrl-C or
+    SIGTERM a worker starts nothing more, and finishes its work or gives it back within
+    graceful_seconds.
     """
     from svc_http.run.server import worker as working  # noqa: PLC0415 - help is shown without it
 

@@ -151,12 +151,12 @@ def test_a_voice_that_fails_is_said_with_the_way_on(
 
 
 def test_an_address_is_printed_that_opens_the_report(svc: Svc, report_id: str) -> None:
-    plain = svc("reports", "open", report_id)
-    assert plain.code == 0
-    assert plain.err == "svc: no server runs that could show it; start it: svc serve\n"
-    assert re.fullmatch(r"http://127\.0\.0\.1:8000/reports/[\w-]+\n", plain.out)
+    dead = svc("reports", "open", report_id)
+    assert (dead.code, dead.out) == (3, "")
+    assert dead.err == "svc: no server runs that could show it; start it: svc serve\n"
     report = svc("reports", "open", report_id, "--lasts", "1h", "--json").json
     assert set(report) == {"url", "expiresAt"}
+    assert re.fullmatch(r"http://127\.0\.0\.1:8000/reports/[\w-]+", report["url"])
     for wrong in ("5s", "31d", "soon"):
         refusal = svc("reports", "open", report_id, "--lasts", wrong)
         assert refusal.code == (2 if wrong == "soon" else 1)
@@ -165,13 +165,20 @@ def test_an_address_is_printed_that_opens_the_report(svc: Svc, report_id: str) -
     assert (missing.code, missing.out) == (1, "")
 
 
-def test_a_browser_is_opened_at_a_terminal_alone(report_id: str, cwd: Path) -> None:
+def test_a_browser_is_opened_at_a_terminal_alone(
+    report_id: str, cwd: Path, serving: Callable[..., Any]
+) -> None:
+    with serving("--port", 0, cwd=cwd) as running:
+        _open_at_a_terminal(report_id, cwd, running.addresses["dashboard"].rpartition("/")[0])
+
+
+def _open_at_a_terminal(report_id: str, cwd: Path, origin: str) -> None:
     browser = cwd / "browser"
     browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {cwd}/opened\n')
     browser.chmod(0o755)
     line, env = ("reports", "open", report_id), environment(BROWSER=str(browser))
     pipe_output, _ = Child(*line, cwd=cwd, env=env).communicate(60)
-    assert str(pipe_output).startswith("http://127.0.0.1:8000/reports/")
+    assert str(pipe_output).startswith(f"{origin}/reports/")
     assert not (cwd / "opened").exists()
     main_end, child_end = os.openpty()
     with open(main_end, "rb", buffering=0) as terminal:

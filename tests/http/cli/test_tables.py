@@ -3,12 +3,14 @@
 import re
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
 from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS
+from svc_http import system
 from svc_http.run.cli import show
 from svc_http.run.cli.terminal_tables import Table
 
@@ -99,3 +101,98 @@ def test_columns_without_room_are_left_out_from_the_end_and_named() -> None:
     assert heading.split() == ["at", "kind", "id"]
     assert line.endswith(row[-1])
     assert report == "Not shown at this width: one thing, other. --json has everything."
+
+
+# -- times, further rows and outlines ----------------------------------------------------------
+
+NOW = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
+MOMENTS = [
+    ("2026-03-04T11:59:31.000001Z", "0 min ago"),
+    ("2026-03-04T11:20:00.000000Z", "40 min ago"),
+    ("2026-03-04T00:30:00Z", "11 h ago"),
+    ("2026-03-04T14:00:00.000000Z", "in 2 h"),
+    ("2026-03-03T12:00:00.000000Z", "2026-03-03T12:00Z"),
+    ("2027-03-03T05:06:07.123456Z", "2027-03-03T05:06Z"),
+]
+
+
+@pytest.mark.parametrize(("instant", "words"), MOMENTS)
+def test_a_time_is_told_to_the_minute_and_at_a_terminal_by_how_long_ago(
+    instant: str, words: str, terminal: Any, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    monkeypatch.setattr(system, "now", lambda: NOW)
+    rows = [{"id": "x", "at": instant, "text": f"about {instant}"}]
+    show.print_table(rows, ("id", "at", "text"), "")
+    assert capsys.readouterr().out.splitlines()[1] == f"x   {instant[:16]}Z  about {instant}"
+    terminal(80)
+    show.print_table(rows, ("id", "at", "text"), "")
+    assert capsys.readouterr().out.splitlines()[1] == f"x   {words}  about {instant}"
+
+
+FOLD = {
+    "subject": {"id": "sbj_1", "label": "Kestrel", "opened": {"by": "x"}},
+    "claims": {
+        "seat": {
+            "contested": True,
+            "candidates": [
+                {
+                    "id": "clm_1",
+                    "rank": 2,
+                    "value": "Victoria",
+                    "best": True,
+                    "erased": False,
+                    "support": [{"author": "system", "recordedAt": "2026-03-04T05:06:07.123456Z"}],
+                },
+                {"rank": 1, "value": "Singapore", "best": False},
+            ],
+        }
+    },
+    "nodes": [{"id": "ent_1", "label": "Acme"}, {"id": "ent_2", "label": "Bolt"}],
+    "version": "2026-03-04T05:06:07.123456Z",
+    "edges": [{"id": "rel_1", "sourceId": "ent_1", "targetId": "ent_2", "type": "owns"}],
+}
+
+
+def test_rows_within_a_resource_are_lines_that_a_person_reads(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    show.outline(FOLD)
+    assert (
+        capsys.readouterr().out
+        == """\
+version  2026-03-04T05:06:07.123456Z
+subject  Kestrel: id sbj_1, opened by x
+claims
+  seat  contested
+    candidates  2
+      - Victoria: id clm_1, rank 2, best
+        support  1
+          - author system, recorded at 2026-03-04T05:06Z
+      - Singapore: rank 1
+nodes    2
+  - Acme: id ent_1
+  - Bolt: id ent_2
+edges    1
+  - Acme → Bolt: id rel_1, type owns
+"""
+    )
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_lines_of_an_outline_fit_the_terminal(
+    width: int, terminal: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    terminal(width)
+    show.outline({"rows": [{"title": "many words " * 20, "id": "obs_" + "0" * 24}]})
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= width
+
+
+def test_a_list_says_that_there_is_more_and_how_to_get_it(svc: Svc) -> None:
+    assert svc("workspaces", "create", "--name", "desk").code == 0
+    for name in ("a", "b", "c"):
+        assert svc("projects", "create", "--name", name).code == 0
+    part = svc("projects", "list", "--limit", 2)
+    assert part.err == "There are more: add --limit 20\n"
+    assert len(part.out.splitlines()) == 3
+    assert svc("projects", "list", "--limit", 2, "--json").err == ""
+    assert svc("projects", "list").err == ""
