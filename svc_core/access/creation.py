@@ -36,7 +36,7 @@ Addresses = Annotated[tuple[str, ...], Doc("IP addresses it may call from. Defau
 AllowedOrigins = Annotated[
     tuple[Annotated[str, Pattern(_ORIGIN, _AS_SENT)], ...],
     MaxLen(ADDRESSES_MAX),
-    Doc("An origin whose pages are to call, such as https://app.example.org; kept, not enforced."),
+    Doc("An origin of pages that use the key, such as https://app.example.org; not enforced."),
 ]
 
 

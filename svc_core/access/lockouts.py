@@ -70,7 +70,7 @@ async def clear_lockouts(ctx: CallContext, request: ClearLockouts) -> Single[Cle
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     local(
         "lockouts list",
-        "List the addresses and accounts that are locked out, those that are free first in front",
+        "List the addresses and accounts that are locked out, the next to be free first",
         list_lockouts,
         method="GET",
         binding="system",

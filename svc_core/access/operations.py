@@ -746,7 +746,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "plans set",
         "Move a workspace to another plan",
         _set_plan,
-        description="It takes effect at the next request of each of its keys.",
+        description="It takes effect at the next request of each key.",
     ),
     _for_managers(
         "keys create",

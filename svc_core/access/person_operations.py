@@ -262,7 +262,7 @@ async def remove_user(ctx: Context, request: RemoveUser) -> Single[RemovedUser]:
 
 
 async def show_sign_in_methods(ctx: Context, request: ShowSignInMethods) -> Single[SignInMethods]:
-    """Show what a person signs in by: the handle, a password or not, the passkeys."""
+    """Show how a person signs in: the handle, a password or not, the passkeys."""
     return _methods(await _credential_of(ctx, request.user or ctx.actor.user_id))
 
 
@@ -415,18 +415,18 @@ _own: Any = partial(_local, roles=PEOPLE)
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _local(
         "users link",
-        "Make an address that lets a person in once, without a password",
+        "Make a link that signs a person in once, without a password",
         link_user,
         guarded=True,
         confidential=Confidential(),
     ),
     _local(
         "users remove",
-        "Remove a person for good, with all they sign in by",
+        "Remove a person for good, with their passwords and passkeys",
         remove_user,
         guarded=True,
     ),
-    _own("users methods", "Show what a person signs in by", show_sign_in_methods, method="GET"),
+    _own("users methods", "Show how a person signs in", show_sign_in_methods, method="GET"),
     _own("users set-password", "Set the password of a person", set_password, guarded=True),
     _own("users", "Register a passkey", add_passkey, guarded=True),
     _own("users remove-passkey", "Remove a passkey", remove_passkey, guarded=True),

@@ -267,7 +267,7 @@ async def _invitation(ctx: Context, id_: str, link: OneUseLink) -> OpenInvitatio
 
 
 async def set_member_role(ctx: Context, request: SetMemberRole) -> Single[WorkspaceMember]:
-    """It counts from their next request on. The last owner stays one.
+    """It takes effect at their next request. The last owner stays an owner.
 
     Raises:
         Problem: NOT_FOUND, FORBIDDEN or RESOURCE_CONFLICT, as `check_change`.

@@ -224,6 +224,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "credits grant",
         "Give more chat credits for this month",
         grant_credits,
-        description="They come beside those of the plan, and end with the month (UTC).",
+        description="They are added to those of the plan and expire at the end of the month (UTC).",
     ),
 )

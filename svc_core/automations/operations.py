@@ -101,7 +101,8 @@ async def run_automation(
     request: AutomationRequest,  # noqa: ARG001
 ) -> Accepted[AutomationRun]:
     """Queues a run, which a worker begins within seconds, or when the agent limits of the workspace
-    allow it. One that is queued or running is the only one: 409 until it ends.
+    allow it. Only one run at a time is queued or running; until it ends, another request answers
+    409.
 
     Raises:
         Problem: AUTOMATION_ARCHIVED, RUN_IN_PROGRESS.
@@ -170,7 +171,7 @@ AUTOMATION_ROWS = Crud(
     complete=_complete,
     follow=_plan,
 )
-_REPEAT = " Where it is so already, nothing is written."
+_REPEAT = " A request that changes nothing writes nothing."
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     AUTOMATION_ROWS.listing(
@@ -180,15 +181,15 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     AUTOMATION_ROWS.declare(
         "create",
-        "Has the agent asked `instructions` as often as `schedule` says, or by hand alone "
-        "without one. A run acts for the person behind the key, and counts in the agent "
+        "Asks the agent the `instructions` on the `schedule`, or only by hand where there is "
+        "none. A run acts for the person behind the key, and counts in the agent "
         "limits and the chat credits of the workspace, not against a key.",
     ),
     AUTOMATION_ROWS.declare("show", "One automation of the person behind the key."),
     AUTOMATION_ROWS.declare(
         "replace",
-        "What is left out gets its default; `status` stays. Another schedule is counted from "
-        "now; a run that is under way goes on as it was asked." + _REPEAT,
+        "Omitted members get their defaults; `status` stays. A new schedule counts from "
+        "now; a run that is under way does not change." + _REPEAT,
     ),
     AUTOMATION_ROWS.declare(
         "update",
@@ -198,13 +199,13 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     AUTOMATION_ROWS.switch(
         "archive",
-        "Stops its schedule and cancels a run that has not begun; one that has goes on to its "
-        "end." + _REPEAT,
+        "Stops its schedule and cancels a run that has not begun; a run that has begun is "
+        "finished." + _REPEAT,
         {"status": "archived"},
     ),
     AUTOMATION_ROWS.switch(
         "restore",
-        "Takes it up again; its next run is counted from now." + _REPEAT,
+        "Starts the schedule again; the next run counts from now." + _REPEAT,
         {"status": "active"},
     ),
     AUTOMATION_ROWS.declare(

@@ -264,8 +264,8 @@ def workspace_operations(collections: Collections) -> tuple[Operation[Any, Any],
             delete_workspace,
             foresees="foreseeWorkspaceDeletion",
             description=(
-                "Until then everything goes on, and it can be kept after all. After that "
-                "nothing of it is left, its ledger included; backups keep what they hold."
+                "Until then everything works, and it can still be kept. After that nothing is "
+                "left of it, its ledger included; backups keep what they contain."
             ),
             guarded=True,
         ),

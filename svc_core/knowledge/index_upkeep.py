@@ -204,6 +204,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Index every report and signal, and make the vectors that they lack",
         reindex_knowledge,
         binding="system",
-        description="Interrupted, it goes on where it was when it is repeated.",
+        description="After an interruption, run it again: it continues where it stopped.",
     ),
 )

@@ -23,10 +23,10 @@ class RetrieveKnowledge:
 
 
 async def retrieve_knowledge(ctx: WorkContext, request: RetrieveKnowledge) -> Page[KnowledgeRow]:
-    """The reports of the workspace and public ones of others, their signals and those of all
-    sources, also by their tags, that answer a question best, by words and, where a model of meaning
-    is configured, by meaning. Scores depend on nothing private to others. `meta` says how the rows
-    were found, and how much was looked at.
+    """The reports and signals that answer a question best, by words and, where a model of meaning
+    is configured, by meaning: the reports of the workspace and public ones of others, their
+    signals, and those of all sources, which are also found by their tags. Scores depend on nothing
+    private to others. `meta` says how the rows were found, and how much was searched.
     """
     period = or_default(request.body.period, None)
     if period is not None and not _is_period(period):

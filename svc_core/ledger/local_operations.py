@@ -417,7 +417,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         guarded=True,
         description=(
             "The record stays in the log without its content, and everything still verifies. "
-            "Backups and exports that were made before keep what they held."
+            "Earlier backups and exports keep the content."
         ),
     ),
     _local("ledger", "Read sealed lines", read_lines, method="GET", roles=EVERYBODY),

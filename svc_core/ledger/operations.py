@@ -73,14 +73,14 @@ RecordTime = Annotated[
     Maybe[Instant],
     QUERY,
     *_INSTANT,
-    Doc("Consider only what was recorded by then. Default: everything."),
+    Doc("Consider only records up to this time. Default: all."),
     Example("2026-01-10T00:00:00Z"),
 ]
 ValidTime = Annotated[
     Maybe[Instant],
     QUERY,
     *_INSTANT,
-    Doc("Show what holds at that time. Default: now."),
+    Doc("Show what holds at this time. Default: now."),
     Example("2026-01-01T00:00:00Z"),
 ]
 Size = Annotated[
@@ -345,8 +345,8 @@ def _designator(text: Maybe[str]) -> str | None:
 async def get_subject(ctx: Context, request: FoldSubject) -> Single[SubjectView] | Content:
     """The subject as the ledger knew it at `recordTime`, for what held at `validTime`.
     Contradictory claims stand side by side, ranked by their verification. `basis` names the prefix
-    of the ledger that was read: its `size` repeats the answer exactly. As SVG it is a picture:
-    upwards when it was recorded, across when it is said to hold.
+    of the ledger that was read: its `size` repeats the answer exactly. As SVG it is a picture, with
+    the time of recording upwards and the time that a claim holds for across.
     """
     bounds = request.bounds(ctx.now)
     if ctx.format == SVG.format:
@@ -457,9 +457,9 @@ _STANDARD: Final = str.maketrans(" -_", "++/")
 async def verify_ledger(ctx: WorkContext, request: VerifyLedger) -> Single[Verification]:
     """Hashes every record again and compares it with the chain, the tree and every kept checkpoint,
     makes the nodes, indexes and head that are kept anew from the records and compares these too.
-    The answer is 200 even when the ledger is not sound: read `ok`; what was not checked is null.
-    With `fromSize` and `fromRootHash` it also proves that what you saw then is still there. A long
-    ledger takes its time.
+    The answer is 200 even when the ledger is not sound: read `ok`; a check that was not made is
+    null. With `fromSize` and `fromRootHash` it also proves that what you saw then is still there. A
+    long ledger takes its time.
     """
     hash_, anchor = request.from_root_hash, None
     if not isinstance(request.from_size, Unset):

@@ -63,12 +63,12 @@ Countries = Annotated[
     FilterValues[Code], Doc("Comma list of ISO 3166-1 alpha-2 codes."), Example(["EC", "CL"])
 ]
 MinSeverity = Annotated[
-    Maybe[Severity], QUERY, Doc("Only what is at least as grave."), Example("medium")
+    Maybe[Severity], QUERY, Doc("Only rows of at least this severity."), Example("medium")
 ]
-MinConfidence = Annotated[ShareFilter, Doc("Only what is at least as certain."), Example(0.5)]
+MinConfidence = Annotated[ShareFilter, Doc("Only rows of at least this confidence."), Example(0.5)]
 
 IncludeRevoked = Annotated[
-    bool, QUERY, Doc("With what its source revoked or deprecated."), Example(False)
+    bool, QUERY, Doc("Include rows that their source revoked or deprecated."), Example(False)
 ]
 LatestFirst = Annotated[
     Maybe[Literal["updatedAt"]], QUERY, Doc("The row written last comes first.")

@@ -22,7 +22,7 @@ from svc_core.wire.constraints import Doc, Example, Ge, Le, Pattern
 AreaFilter = Annotated[
     Maybe[Box],
     In("query", "bbox"),
-    Doc("Only what lies in this area; a west greater than the east crosses the antimeridian."),
+    Doc("Only rows within this area; a west greater than the east crosses the antimeridian."),
     Example("177,-20,-178,-16"),
 ]
 TimeFilter = Annotated[

@@ -84,7 +84,7 @@ Description = Annotated[
     str | None,
     MaxLen(500),
     ONE_LINE,
-    Doc("What people call it; null where nobody said."),
+    Doc("Its name for people; null if not given."),
     Example("Newsroom channel"),
 ]
 Events = Annotated[

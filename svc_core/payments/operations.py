@@ -201,7 +201,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _on_payments("payments show", "Show a payment", show_payment, method="GET"),
     _on_payments(
         "payments reconcile",
-        "Look after payments in doubt, or say what became of one",
+        "Settle payments in doubt, or record the outcome of one",
         reconcile_payments,
         description=(
             "Workers do so every few seconds. With `x402_rpc` the chain tells what became of a "

@@ -18,11 +18,9 @@ from svc_core.reports.profiles.model import Name
 from svc_core.wire.constraints import Doc, Example, MaxLen
 
 Description = Annotated[
-    str | None, MaxLen(2_000), NOT_BLANK, Doc("What it is about; null where nobody said.")
+    str | None, MaxLen(2_000), NOT_BLANK, Doc("What it is about; null if not given.")
 ]
-Notes = Annotated[
-    str | None, MaxLen(20_000), NOT_BLANK, Doc("Free text; null where there is none.")
-]
+Notes = Annotated[str | None, MaxLen(20_000), NOT_BLANK, Doc("Free text; null if not given.")]
 ReportIds = Annotated[tuple[ReportId, ...], MaxLen(500), Doc("Its reports."), Example([])]
 SubjectIds = Annotated[
     tuple[SubjectId, ...], MaxLen(500), Doc("Its subjects of the ledger."), Example([])

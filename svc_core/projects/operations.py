@@ -62,7 +62,7 @@ PROJECT_ROWS = Crud(
     },
     complete=_check,
 )
-_REPEAT = " Where it is so already, nothing is written."
+_REPEAT = " A request that changes nothing writes nothing."
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     PROJECT_ROWS.listing(
@@ -72,12 +72,12 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     PROJECT_ROWS.declare(
         "create",
-        "Its reports and subjects must be there; one that goes later stays named.",
+        "Its reports and subjects must exist. Ids of those deleted later stay in the project.",
     ),
     PROJECT_ROWS.declare("show", "One project of the person behind the key."),
     PROJECT_ROWS.declare(
         "replace",
-        "What is left out gets its default; `status` and `pinned` stay." + _REPEAT,
+        "Omitted members get their defaults; `status` and `pinned` stay." + _REPEAT,
     ),
     PROJECT_ROWS.declare(
         "update",
@@ -87,9 +87,9 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *(
         PROJECT_ROWS.switch(verb, description + _REPEAT, members)
         for verb, description, members in (
-            ("archive", "Puts it aside; it is kept.", {"status": "archived"}),
+            ("archive", "Moves the project out of the way and keeps it.", {"status": "archived"}),
             ("restore", "Takes it up again.", {"status": "active"}),
-            ("pin", "Marks it as one to be found at once.", {"pinned": True}),
+            ("pin", "Marks the project as a favourite.", {"pinned": True}),
             ("unpin", "Takes the mark away.", {"pinned": False}),
         )
     ),

@@ -95,9 +95,9 @@ class GetAudio:
 
 async def list_reports(ctx: Context, request: ListReports) -> Page[ReportRow]:
     """Reports of the profiles that the caller's workspace subscribes to, its own and public ones of
-    others, newest first, also while a subscription is paused; who pays per request gets those of
-    all public profiles. `profileId` narrows the list to one profile; for one that is not subscribed
-    it is empty.
+    others, newest first. A paused subscription still lists its reports. A caller who pays per
+    request gets the reports of all public profiles. `profileId` narrows the list to one profile; it
+    is empty when the workspace does not subscribe to that profile.
     """
     profile_id, limit = request.profile_id, request.limit
     return await publications.reports_page(ctx, profile_id, after=request.cursor, limit=limit)
@@ -184,9 +184,9 @@ async def get_report_audio_text(ctx: Context, request: GetFacet) -> Bare[AudioTe
 
 async def get_report_audio(ctx: Context, request: GetAudio) -> Bare[AudioFacet] | Redirect:
     """Where the report can be listened to, how long it plays and what the file is. The file is
-    fetched without a key, whole or in ranges. Without a CDN its address ends: ask here again for a
-    new one. A report that is not spoken, or not yet, answers 404 `AUDIO_NOT_AVAILABLE`; `hasAudio`
-    of its row tells beforehand.
+    fetched without a key, whole or in ranges. Without a CDN the address expires; ask again for a
+    new one. A report without audio, or whose audio is not ready, answers 404 `AUDIO_NOT_AVAILABLE`;
+    `hasAudio` of its row says so beforehand.
 
     Raises:
         Problem: NOT_FOUND, or AUDIO_NOT_AVAILABLE for a report without audio.

@@ -321,7 +321,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "profiles publish",
         "Let every payer and every key with the scope read the reports of a profile",
         publish_profile,
-        description="The profile itself and all else of its workspace stay its own.",
+        description="The profile itself and everything else of its workspace stay private.",
     ),
     local(
         "profiles unpublish",

@@ -209,7 +209,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Give out an address that opens the page of a report in a browser, without a key",
         open_report,
         method="GET",
-        description="It ends after a day, or after `lastsSeconds`.",
+        description="The address expires after a day, or after `lastsSeconds`.",
         roles=EVERYBODY,
         audited=True,
     ),
@@ -228,7 +228,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     local(
         "webhooks trigger",
-        "Announce a report to every webhook that wants it, as if it had just been made",
+        "Announce a report again to every webhook that takes its events",
         trigger_report,
         roles=MANAGERS,
     ),

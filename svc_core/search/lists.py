@@ -66,7 +66,7 @@ Q = Annotated[
     MaxLen(300),
     NOT_BLANK,
     Doc(
-        "Words that rows are sought by, the best first where no `sort` is asked for. `-word` "
+        "Words to search for, the best match first unless `sort` is given. `-word` "
         "excludes; words in quotation marks must stand side by side."
     ),
     Example("container port"),

@@ -57,7 +57,9 @@ Secret = Annotated[
         SECRET_BYTES,
         secret_text,
     ),
-    Doc("What deliveries are signed by: `whsec_` and the base64 of 24 to 64 bytes. Never shown."),
+    Doc(
+        "The secret that signs deliveries: `whsec_` and the base64 of 24 to 64 bytes. Never shown."
+    ),
     Example(_EXAMPLE_SECRET),
 ]
 
@@ -177,15 +179,15 @@ async def _view(ctx: Context, webhook: StoredWebhook) -> bytes:
 
 
 async def rotate_secret(ctx: Context, request: RotateSecret) -> Single[Webhook]:
-    """Signs by the `secret` that you send. For 24 hours `webhook-signature` holds a signature by
-    the former one as well; `X-Svc-Signature` uses the new one at once. The same secret again
-    changes nothing.
+    """Signs with the secret that you send. For 24 hours `webhook-signature` also has a signature by
+    the former secret; `X-Svc-Signature` uses the new one at once. The same secret again changes
+    nothing.
     """
     return await WEBHOOK_ROWS.change_row(ctx, request.body)
 
 
 async def delete_webhook(ctx: Context, request: WebhookRequest) -> Empty:
-    """Deletes the webhook and its secret; what still waits for it is never sent."""
+    """Deletes the webhook and its secret; deliveries that still wait are never sent."""
     await ctx.remove(WEBHOOKS, request.webhook_id)
     await ctx.remove(WEBHOOK_SECRETS, request.webhook_id)
     queue = await queue_of(ctx, request.webhook_id)
@@ -215,7 +217,7 @@ async def test_webhook(ctx: Context, request: WebhookRequest) -> Created[Deliver
 
 
 async def list_deliveries(ctx: Context, request: ListDeliveries) -> Page[Delivery]:
-    """What became of each event of the last 30 days, with every attempt."""
+    """Each event of the last 30 days with its outcome and every attempt."""
     await ctx.load(WEBHOOKS, request.webhook_id)
     return await ctx.page(
         DELIVERIES,
@@ -299,8 +301,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     WEBHOOK_ROWS.declare(
         "show",
-        "One webhook, without its secret. Its ETag tells of what is set and of its status: "
-        "attempts that do not disable it leave it as it is.",
+        "One webhook, without its secret. Its ETag changes with its settings and its "
+        "status; attempts that do not disable the webhook do not change it.",
     ),
     WEBHOOK_ROWS.declare(
         "replace",

@@ -101,8 +101,8 @@ LISTING = Listing(
 
 async def list_markets(ctx: Context, request: ListMarkets) -> Page[Market]:
     """What people bet on: one row is one proposition with its outcomes. The values of one filter
-    are alternatives; different filters must all match. By probability, or by several statuses, a
-    page may be short though a next one follows.
+    are alternatives; different filters must all match. Filtered by probability or by several
+    statuses, a page may be short although another follows.
     """
     label, low, high = request.label, request.min_probability, request.max_probability
     choice, binding, ranges = list_selection(request), dict[str, Values](), dict[str, Range]()
@@ -122,7 +122,7 @@ async def list_markets(ctx: Context, request: ListMarkets) -> Page[Market]:
 
 
 async def get_market(ctx: Context, request: GetMarket) -> Single[Market]:
-    """One proposition. Each id that its provider's names for it give names it.
+    """One proposition. Any of the ids that its provider's names for it lead to works.
 
     Raises:
         Problem: NOT_FOUND.

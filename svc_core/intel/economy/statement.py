@@ -194,7 +194,7 @@ class ListFinancialObservations(PageRequest):
     as_of: Moment = UNSET
     """As filed by this date (of an instant, in UTC)."""
     include_superseded: Annotated[bool, QUERY] = False
-    """Also what later filings superseded."""
+    """Include facts that later filings superseded."""
     sort: Annotated[Literal["periodEnd", "filedDate"], QUERY] = sort_orders(
         "periodEnd", filedDate="filed"
     )

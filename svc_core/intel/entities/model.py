@@ -363,7 +363,7 @@ class ListEntities(PageRequest):
     lack its zeros."""
     country: Countries = _ENTITY.facet(lambda entity: entity.country_codes, form=str.upper)
     topic: FilterValues[Name] = _ENTITY.facet(lambda entity: entity.topics)
-    """Comma list of what others file it under."""
+    """Identifiers that others file it under, separated by commas."""
     sanctioned: Flag = _ENTITY.key(
         _sanction_status, choose=lambda is_now: ("yes",) if is_now else ("no", "delisted")
     )

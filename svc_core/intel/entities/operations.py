@@ -57,9 +57,9 @@ _CVE_LISTING = Listing(CVES, CVE_WORDS)
 
 async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
     """Companies, people, states, vessels, threat actors, malware and what else takes part in
-    events. The values of one filter are alternatives; different filters must all match. They come
-    by name, indicators last, with `q` the one whose names hold most of its words, written as they
-    are. Of vulnerabilities with a CVE id `q` finds the one whose id it is.
+    events. The values of one filter are alternatives; different filters must all match. They are
+    sorted by name, indicators last, and with `q` by how many of its words their names contain. A
+    CVE id as `q` finds that vulnerability.
 
     Raises:
         Problem: INVALID_PARAMETER for a designator that cannot be one.

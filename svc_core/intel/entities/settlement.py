@@ -110,7 +110,7 @@ async def merge_entities(ctx: Context, request: MergeEntities) -> Single[Settlem
 
 
 async def part_entity(ctx: Context, request: PartEntity) -> Single[Settlement]:
-    """Take back that an entity was merged; one that stands alone stays as it is.
+    """Undo the merge of an entity; one that stands alone stays as it is.
 
     Raises:
         Problem: NOT_FOUND; RESOURCE_CONFLICT where others were merged into it, or where sources
@@ -258,20 +258,20 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Make two entities one",
         merge_entities,
         description=(
-            "The first is taken up by the second, under whose id both answer. It holds when "
-            "sources are read anew, and is refused where designators say that they are two."
+            "The first becomes part of the second, and both ids answer with that one. It holds "
+            "when sources are read again, and is refused where designators show that they are two."
         ),
     ),
     _settling(
         "entities part",
-        "Take back that an entity was merged",
+        "Undo the merge of an entity",
         part_entity,
-        description="What designators of sources make one stays one.",
+        description="Entities that share designators of their sources stay one.",
     ),
     _settling(
         "entities distinct",
         "Say that two entities are not one",
         distinguish_entities,
-        description="They are proposed no more; a later merge of the two takes it back.",
+        description="They are no longer proposed as one; a later merge of the two undoes this.",
     ),
 )

@@ -244,7 +244,7 @@ class ListEvents(PageRequest):
     sort: Annotated[Literal["occurredAt", "updatedAt", "severity"], QUERY] = sort_orders(
         "occurredAt", updatedAt="updated", severity="gravity"
     )
-    """What comes first: the latest, or the gravest. What nobody dates comes last."""
+    """The order: latest or most severe first. Undated events come last."""
     include: IncludeRaw = UNSET
 
 

@@ -34,9 +34,9 @@ class GetEvent:
 
 async def list_osint_events(ctx: Context, request: ListEvents) -> Page[OsintEvent]:
     """Events of every provider of situation data: disasters, conflicts, unrest and more. The values
-    of one filter are alternatives; different filters must all match. `bbox` has only events with
-    coordinates, `datetime` only those whose `occurredAt` is known, and of `updatedSince` the
-    instant itself is not included. Rows without what they are sorted by come last.
+    of one filter are alternatives; different filters must all match. `bbox` selects events with
+    coordinates, `datetime` events whose `occurredAt` is known; `updatedSince` excludes the instant
+    itself. Rows without a value to sort by come last.
     """
     page = await LISTING.page(ctx, request)
     if isinstance(request.include, Unset):
@@ -45,8 +45,8 @@ async def list_osint_events(ctx: Context, request: ListEvents) -> Page[OsintEven
 
 
 async def get_osint_event(ctx: Context, request: GetEvent) -> Single[OsintEvent]:
-    """One event, as the lists and the change feed name it. The id of an event that turned out to be
-    another one answers with that other, under its own `id`.
+    """One event, as the lists and the change feed name it. Where several events
+    turned out to be one, all their ids answer with that one.
 
     Raises:
         Problem: NOT_FOUND.

@@ -52,7 +52,7 @@ class GetCyberGraph(PageRequest):
     node_types: FilterValues[CyberType] = UNSET
     """Comma list of types of both ends."""
     root_id: Annotated[Maybe[EntityId], QUERY] = UNSET
-    """Only what is around this node."""
+    """Only the surroundings of this node."""
     depth: Annotated[Maybe[Depth], QUERY] = UNSET
     """Steps from `rootId`, else 1."""
     include_revoked: IncludeRevoked = False
@@ -60,7 +60,7 @@ class GetCyberGraph(PageRequest):
 
 async def get_cyber_graph(ctx: Context, request: GetCyberGraph) -> PagedResource[CyberGraph]:
     """Who attacks whom with what: actors, malware, techniques, vulnerabilities and what joins them,
-    in pages of edges with their ends; a page may be short though a next one follows. With `rootId`
+    in pages of edges with their ends; a page may be short although another follows. With `rootId`
     only what is around that node, up to 500 nodes and 2,000 edges. What its source revoked or
     deprecated is left out unless asked for.
 

@@ -62,7 +62,7 @@ class GetEntityGraph:
     min_confidence: Annotated[Share, QUERY, Example(0.5)] = 0
     """Only edges at least as sure."""
     at: Annotated[Moment, Example("2026-01-31")] = UNSET
-    """Only what held then, if told."""
+    """Only edges that held at this time."""
     include_revoked: IncludeRevoked = False
     limit_nodes: Annotated[int, QUERY, Ge(1), Le(NODES_MAX)] = NODES_MAX
     """The nearest."""
@@ -72,9 +72,9 @@ class GetEntityGraph:
 
 
 async def get_entity(ctx: Context, request: GetEntity) -> Single[EntityRow] | Content:
-    """One entity. An id of one that turned out to be another answers with that other, under its own
-    `id`. A vulnerability has its facet `cve`, actors and campaigns `actor`. With `format=stix` it
-    is a STIX 2.1 bundle with what it is directly connected to.
+    """One entity. Where several entities turned out to be one, all their ids answer with that one.
+    A vulnerability has the facet `cve`, actors and campaigns have `actor`. With `format=stix` it is
+    a STIX 2.1 bundle of the entity and everything that it is directly connected to.
 
     Raises:
         Problem: NOT_FOUND.
@@ -90,10 +90,10 @@ async def get_entity(ctx: Context, request: GetEntity) -> Single[EntityRow] | Co
 async def get_entity_graph(
     ctx: Context, request: GetEntityGraph
 ) -> Single[EntityGraph] | PagedResource[EntityGraph]:
-    """What the entity is connected to in up to three steps, who says so of each edge, and since
-    when until when it held, in up to 500 nodes and 2,000 edges: the nearest, and of them the
-    strongest. What nobody told of, or its source revoked, is left out. With `limit` or `cursor` its
-    edges come in pages by their ids, each with its ends.
+    """What the entity is connected to within three steps, with the sources and the period of each
+    edge, in up to 500 nodes and 2,000 edges: the nearest, and of these the strongest. Edges without
+    a source, or revoked by their source, are left out. With `limit` or `cursor` the edges come in
+    pages by id, each with both of its nodes.
 
     Raises:
         Problem: NOT_FOUND; INVALID_PARAMETER for a time that is none; INVALID_CURSOR.

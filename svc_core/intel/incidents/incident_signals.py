@@ -68,8 +68,8 @@ async def signals_about(ctx: Context, rows: Sequence[Mapping[str, Any]]) -> dict
 async def list_signals(ctx: Context, request: ListSignals) -> Page[Signal]:
     """What detectors found in the rows of all sources: catalogues that grew, scores and prices that
     moved, values off their usual course, more news than usual, sources that fell silent. Each has
-    the numbers it goes by and the evidence. The values of one filter are alternatives; different
-    filters must all match. The latest comes first.
+    its numbers and its evidence. The values of one filter are alternatives; different filters must
+    all match. The latest comes first.
     """
     # Cursors are bound to the states, as the range of ends moves with the clock.
     return await LISTING.page(

@@ -245,10 +245,11 @@ class ListIncidents(PageRequest):
     sort: Annotated[Maybe[Literal["lastSeenAt", "startedAt", "severity", "updatedAt"]], QUERY] = (
         sort_orders(lastSeenAt="seen", startedAt="started", severity="gravity", updatedAt="updated")
     )
-    """What comes first: the latest, or the gravest. Without, what is of the latest week (from
-    Monday, UTC), there the gravest, then the latest, then what most publishers tell of."""
+    """The order: latest or most severe first. Without it, incidents of the latest week (from
+    Monday, UTC) come first, and in a week the most severe, then the latest, then those that most
+    publishers report."""
     include: Annotated[FilterValues[Literal["match", Extra]], Example(["track"])] = UNSET
-    """With `q` why each was found, and what else one incident has when asked."""
+    """`match` says, with `q`, why each row was found; the others add parts of an incident."""
 
 
 INCIDENTS: Collection[Incident] = Collection(

@@ -64,18 +64,18 @@ LISTING = Listing(
 
 
 async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]:
-    """What happened: each incident once, however many providers, publishers and rows tell of it.
-    The values of one filter are alternatives; different filters must all match. `datetime` is about
-    `startedAt`, `bbox` has only incidents with coordinates. Rows without what they are sorted by
-    come last.
+    """What happened: each incident once, however many providers, publishers and rows report it. The
+    values of one filter are alternatives; different filters must all match. `datetime` filters by
+    `startedAt`; `bbox` selects incidents with coordinates. Rows without a value to sort by come
+    last.
     """
     page = await LISTING.page(ctx, request)
     return evolve(page, rows=await _with_extras(ctx, page.rows, request.include))
 
 
 async def get_incident(ctx: Context, request: GetIncident) -> Single[Incident]:
-    """One incident. An id of an incident that turned out to be another one answers with that other,
-    under its own `id`; `mergedIds` lists them.
+    """One incident. Where several incidents turned out to be one, all their ids answer with that
+    one; `mergedIds` lists them.
 
     Raises:
         Problem: NOT_FOUND.

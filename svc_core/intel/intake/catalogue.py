@@ -296,7 +296,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "sources import",
         "Add the feeds of an OPML list",
         import_sources,
-        description="A running server reads them when it finds them due, that is at once.",
+        description="A running server reads them at once.",
         binding="system",
         columns=("id", "name", "status", "topics", "location"),
         notes=("reason",),

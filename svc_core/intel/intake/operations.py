@@ -482,8 +482,8 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         add_sources,
         description=(
             "The content of a document decides its format. A running server then reads it again at "
-            "its own interval. What cannot be read is told and not kept, unless that is asked for. "
-            "At a terminal the exit code is 1 then; it is 0 where only rows are refused."
+            "its own interval. A source that cannot be read is reported and not kept, unless you "
+            "ask for that; the exit code is then 1. It is 0 where only rows are refused."
         ),
         columns=(*_COLUMNS, "kept", "location"),
         notes=_FAULTS,
@@ -492,7 +492,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "pull",
         "Read the sources that are due",
         pull_sources,
-        description="At a terminal the exit code is 1 when one of them cannot be read.",
+        description="The exit code is 1 when one of them cannot be read.",
         columns=(
             "id",
             "name",
@@ -503,14 +503,14 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     _several(
         "remove",
-        "Stop reading sources; what they brought stays, unless it is withdrawn",
+        "Stop reading sources; their rows stay, unless you withdraw them",
         remove_and_withdraw,
-        description="What another source brings as well stays, with what that one says of it.",
+        description="A row that another source brings as well stays, as that source has it.",
         columns=("id", "name", "deleted", "updated", "location"),
     ),
     _several(
         "reset",
-        "Forget that documents are known, so that the next ones are read anew",
+        "Forget which documents were read, so that they are read again",
         reset_sources,
         columns=_CHANGES,
     ),

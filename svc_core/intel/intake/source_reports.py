@@ -129,9 +129,9 @@ class OsintFeed:
     url: Address
     format: FormatId
     license: Annotated[str | None, Example("Public domain")]
-    """Under which its data may be used; null where nobody said."""
+    """Under which its data may be used; null if unknown."""
     attribution: Annotated[str | None, Example("U.S. Geological Survey")]
-    """How its publisher is to be named; null where nobody said."""
+    """How its publisher is to be named; null if unknown."""
     cadence_seconds: Cadence
     coverage: Coverage
     health: FeedHealth

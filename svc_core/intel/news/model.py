@@ -63,9 +63,9 @@ class NewsSource:
     """The host of its home page."""
     country_code: CountryCode
     tier: Annotated[Annotated[int, Ge(1), Le(4)] | None, Example(2)] = None
-    """From 1 (wire or official) to 4, as its owner says; null where nobody said."""
+    """From 1 (wire or official) to 4, as its owner says; null if unknown."""
     state_affiliated: Annotated[bool | None, Example(False)] = None
-    """Whether a state runs it; null where nobody said."""
+    """Whether a state runs it; null if unknown."""
 
 
 @frozen
@@ -204,7 +204,7 @@ class ListNews(PageRequest):
     topics: Annotated[UnboundedValues[TopicName], Example(["cybersecurity", "ransomware"])] = (
         _ITEM.facet(lambda item: item.topics)
     )
-    """Comma list of topics, any of which an item has."""
+    """Topics, separated by commas; an item has at least one of them."""
     language: Annotated[UnboundedValues[_Language], Example(["en", "fr"])] = _ITEM.facet(
         lambda item: ranges(item.language), form=str.lower
     )
@@ -214,7 +214,7 @@ class ListNews(PageRequest):
     story_id: UnboundedValues[IncidentId] = _ITEM.key(lambda item: item.story_id, "story")
     """Comma list of events that an item tells."""
     entity_id: UnboundedValues[EntityId] = _ITEM.facet(mentions, "entity")
-    """Comma list of entities, one of which takes part."""
+    """Entities, separated by commas; at least one takes part."""
     min_sentiment: Annotated[Maybe[_Tone], QUERY, Example(-0.2)] = _ITEM.at_least(
         lambda item: item.sentiment.value, "sentiment", SENTIMENT_STEPS
     )
@@ -229,7 +229,7 @@ class ListNews(PageRequest):
     sort: Annotated[Maybe[Literal["publishedAt", "recordedAt", "sentiment"]], QUERY] = sort_orders(
         recordedAt="recorded", sentiment="sentiment"
     )
-    """What the list is ordered by, the highest first; without `q` the newest. Undated is last."""
+    """The order, highest first; without `q` newest first. Undated items come last."""
     include: lists.Include = UNSET
 
 
@@ -411,7 +411,7 @@ class ListRecaps(PageRequest):
     sort: Annotated[Literal["window", "generatedAt"], QUERY] = sort_orders(
         "window", generatedAt="generated"
     )
-    """What the list is ordered by, the newest first."""
+    """The order, newest first."""
 
 
 RECAPS: Collection[Recap] = Collection(

@@ -102,10 +102,10 @@ RECAP_LISTING = Listing(RECAPS)
 
 
 async def list_news(ctx: Context, request: ListNews) -> Page[NewsItem]:
-    """News items, newest first, or those that hold the words of `q`, the best first: a page of them
-    may be short though a next one follows. The values of one filter are alternatives; different
-    filters must all match. Until the first item has been taken in, the answer is 503
-    `NEWS_NOT_READY`.
+    """News items, newest first, or with `q` those that contain its words, the best match first. A
+    page of matches may be short although another page follows. The values of one filter are
+    alternatives; different filters must all match. Until the first item has been read, the answer
+    is 503 `NEWS_NOT_READY`.
 
     Raises:
         Problem: NEWS_NOT_READY before the first item was taken in.
@@ -140,9 +140,9 @@ async def _require_news(ctx: Context) -> None:
 
 
 async def list_recaps(ctx: Context, request: ListRecaps) -> Page[Recap]:
-    """What the items of a topic told on a day (UTC), in their own sentences, each with the items
-    that it cites. A recap is made anew when items of its day come in. `datetime` asks for days that
-    end in a period.
+    """What the news of a topic reported on a day (UTC), in its own sentences, each with the items
+    that it cites. A recap is renewed when more items of its day are read. `datetime` selects days
+    that end in a period.
 
     Raises:
         Problem: NEWS_NOT_READY before the first item was taken in.

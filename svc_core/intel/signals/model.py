@@ -158,7 +158,7 @@ class ListSignals(PageRequest):
     min_strength: Annotated[Maybe[Share], QUERY] = _SIGNAL.at_least(
         lambda signal: signal.strength, "strength", STRENGTH_STEPS
     )
-    """Only what is as strong."""
+    """Only signals of at least this strength."""
     entity_id: FilterValues[EntityId] = _SIGNAL.facet(
         lambda signal: [ref.entity_id for ref in signal.entities], "entity"
     )

@@ -110,6 +110,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Dismiss a signal that means nothing",
         dismiss_signal,
         binding="system",
-        description="It stays dismissed though what it was read from is read again.",
+        description="It stays dismissed when its sources are read again.",
     ),
 )

@@ -38,7 +38,7 @@ LISTING = Listing(
 async def list_cves(ctx: Context, request: ListCves) -> Page[Cve]:
     """One row for each CVE id, from the CVE record, the NVD, CISA's catalogue of exploited
     vulnerabilities, EPSS and advisories. The values of one filter are alternatives; different
-    filters must all match. Rows without what they are sorted by come last.
+    filters must all match. Rows without a value to sort by come last.
 
     Raises:
         Problem: INVALID_PARAMETER for a day that does not exist.

@@ -70,7 +70,7 @@ Keyword = Annotated[str, MinLen(1), MaxLen(80), ONE_LINE]
 Keywords = Annotated[
     tuple[Keyword, ...],
     MaxLen(KEYWORDS_MAX),
-    Doc("Names and words that matter most: they raise what holds them and require nothing."),
+    Doc("Names and words that matter most: items with them rank higher; none is required."),
     Example(["Rotterdam", "dockworkers"]),
 ]
 ProfileStatus = Literal["active", "paused", "archived"]

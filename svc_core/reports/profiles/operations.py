@@ -71,10 +71,10 @@ class ProfileRequest:
 async def list_profiles(
     ctx: Context, request: ListProfiles
 ) -> Page[ProfileRow | OthersProfile] | Page[PublicProfile]:
-    """The profiles that the caller's workspace subscribes to, the newest subscription first, each
-    with it, when the next report is due and when the newest was made; of those of others (`owned`
-    is false) it has what everybody is shown. `visibility=public` lists all public profiles, to
-    which one may subscribe.
+    """The profiles that the caller's workspace subscribes to, the newest subscription first. Each
+    row has its subscription, when the next report is due and when the newest one was made. A
+    profile of another workspace (`owned` is false) has only what everybody may see.
+    `visibility=public` lists all public profiles that you can subscribe to.
     """
     if request.visibility == "public":
         return await publications.public_page(ctx, after=request.cursor, limit=request.limit)
@@ -97,9 +97,8 @@ async def list_profiles(
 
 
 async def create_profile(ctx: Context, request: CreateProfile) -> Created[ProfileDetail]:
-    """Creates the profile and an active subscription to it. Reports are made as often as
-    `frequency` says, at `scheduleTimeOfDay` in `timezone`; for a manual profile none is made by
-    itself.
+    """Creates the profile and an active subscription to it. Reports are made at its `frequency`, at
+    `scheduleTimeOfDay` in `timezone`; a `manual` profile makes none by itself.
     """
     return await PROFILE_ROWS.create_row(ctx, request.body)
 
@@ -129,8 +128,8 @@ async def _view(ctx: Context, profile: Profile) -> bytes:
 async def get_profile(
     ctx: Context, request: ProfileRequest
 ) -> Single[ProfileDetail] | Single[OthersProfile]:
-    """One profile of the caller's workspace; of a public one of another workspace to which it
-    subscribes, what everybody is shown. Deliveries leave its ETag as it is.
+    """One profile of the caller's workspace. A public profile of another workspace, once subscribed
+    to, has only what everybody may see. Deliveries do not change its ETag.
     """
     for profile, run in (await publications.followed_profiles(ctx, [request.profile_id])).values():
         subscription = await subscription_of(ctx, profile.id)

@@ -105,7 +105,8 @@ async def _follow(ctx: Context, change: RowEdit[Subscription]) -> None:
 
 
 async def delete_subscription(ctx: Context, request: SubscriptionRequest) -> Empty:
-    """Ends one to a profile of another workspace; an own profile's ends with that.
+    """Ends a subscription to a profile of another workspace. The subscription to a profile of your
+    own ends with the profile.
 
     Raises:
         Problem: RESOURCE_CONFLICT for an own profile's.
@@ -151,8 +152,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
     ),
     SUBSCRIPTION_ROWS.declare(
         "create",
-        "Its reports, also those of before, are listed from then on; of new ones the webhooks "
-        "and the change feed tell. It ends when the profile is deleted or made private.",
+        "Its reports are listed from then on, earlier ones included; webhooks and the change "
+        "feed announce new ones. It ends when the profile is deleted or made private.",
         summary="Subscribe to a public profile",
         idempotency="optional",
         unit=Unit(

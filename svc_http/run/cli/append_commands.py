@@ -64,9 +64,9 @@ def append_command(
 ) -> None:
     """Append records from a file or stdin.
 
-    A hundred are appended at a time, all of them or none. The same input may be given again, even
-    if it has grown since: what was already appended is skipped. Each object has the members of
-    POST /ledger/records.
+    They are appended a hundred at a time, all of them or none. You may repeat the same input, even
+    if it has grown since: records that were appended before are skipped. Each object has the
+    members of POST /ledger/records.
     """
     begin = SystemIds().random(32).hex() if again else ""
     entries = list(_entries(content(file, INPUT_BYTES_MAX), begin))

@@ -69,7 +69,10 @@ def flags_of(operation: Operation[Any, Any]) -> list[tuple[Flag, Input]]:
         text = "Only if this is the current ETag."
         pairs.append(_extra(Flag("--if-match", ("if-match",), "headers", "tag", doc=text)))
     if operation.idempotency != "none":
-        text, name = "8 to 200 characters: a repetition acts once.", "idempotency-key"
+        text, name = (
+            "8 to 200 characters; a repeated request with the same key acts only once.",
+            "idempotency-key",
+        )
         pairs.append(_extra(Flag(f"--{name}", (name,), "headers", doc=text)))
     # In one order for all: Literals of the same words are equal, and Python keeps the first.
     names = (form.format for form in offers(operation, {}))

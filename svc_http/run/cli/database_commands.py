@@ -80,8 +80,8 @@ def _copy(
 
     Ids, versions, the change feed with its watermarks, kept answers and ledgers stay as they are.
     Both sides are counted and compared, and the seals of every ledger are recomputed from the copy.
-    It needs the secret of the source, and that no server uses a file. One that was ended before its
-    end is begun anew.
+    It needs the secret of the source, and that no server uses a file. A copy that was interrupted
+    starts again from the beginning.
     """
     from svc_http.service import database_maintenance as care  # noqa: PLC0415 - help is shown without it
 
@@ -181,11 +181,11 @@ def _renew_epoch(
 ) -> int:
     """Have every consumer of the change feed start over, after an older state was put back.
 
-    The service does so by itself where it notices: another timeline, cluster or file, or a change
-    that is missing. It cannot notice where everything that remembers was put back with the
-    database, as by a snapshot of the whole machine. Consumers get WATERMARK_GONE and read all rows
-    again. Ledgers may be signed behind checkpoints that were signed before. A SQLite file must not
-    be in use; PostgreSQL may be, and its servers are restarted afterwards.
+    The service does so by itself when it notices another timeline, cluster or file, or a missing
+    change. It cannot notice when everything that remembers was put back together with the database,
+    as by a snapshot of the whole machine. Consumers get WATERMARK_GONE and read all rows again.
+    Ledgers may be signed behind checkpoints that were signed before. A SQLite file must not be in
+    use; PostgreSQL may be, and its servers are restarted afterwards.
     """
     from svc_http.service import database_maintenance as care  # noqa: PLC0415 - help is shown without it
 

@@ -54,8 +54,8 @@ def listen_command(
 ) -> None:
     """Receive deliveries on this machine: verify, print and forward them.
 
-    For development: it registers a webhook that exists while this runs, with a server that runs on
-    this machine and not in production.
+    For development: while it runs, a webhook is registered with a server on this machine that is
+    not in production.
     """
     if forward_to is not None and not forward_to.startswith(("http://", "https://")):
         raise UsageError("--forward-to must begin with http:// or https://")

@@ -46,7 +46,7 @@ def match_command(
     limit: Annotated[int, Parameter(help="Matches of a line at most, the best.")] = 3,
     common: Common = COMMON,
 ) -> None:
-    """Screen the lines of a CSV file: who each may be, with score and reasons.
+    """Screen the lines of a CSV file: each with the entities it may be, a score and reasons.
 
     Headings are name or designator (scheme:value, or lei, cik, isin, wikidata), and country, type
     and birthDate where they are known. Nothing is stored or joined.

@@ -161,12 +161,12 @@ class Command(NamedTuple):
 
     def _usual(self) -> Iterator[inspect.Parameter]:
         if self.clears:
-            text = "What to reset to nothing; repeatable."
+            text = "A member to clear; repeatable."
             says = Parameter(help=text, negative=(), show_default=False)
             names: Any = Literal[self.clears]
             yield parameter("clear", tuple[names, ...], says)
         if self.foresees:
-            text = "Do not ask, where a person at a terminal would be."
+            text = "Do not ask for confirmation at a terminal."
             yield parameter("yes", bool, Parameter(help=text, negative=()))
         if self.has_file:
             says = Parameter(help="The file to write the answer to. Default: stdout.")

@@ -120,21 +120,21 @@ _ENDS = ("sourceId", "targetId")
 """The members of a link that say what it connects."""
 
 
-def _names(value: Any) -> Iterator[tuple[str, str]]:
+def _names(part: Any) -> Iterator[tuple[str, str]]:
     """The ids of all rows in a resource with the title of each."""
-    if isinstance(value, Mapping):
-        if isinstance(value.get("id"), str):
-            yield value["id"], _cell(next((value[n] for n in _TITLES if value.get(n)), value["id"]))
-        value = list(value.values())
-    for member in value if isinstance(value, list) else ():
+    if isinstance(part, Mapping):
+        if isinstance(part.get("id"), str):
+            yield part["id"], _cell(next((part[n] for n in _TITLES if part.get(n)), part["id"]))
+        part = list(part.values())
+    for member in part if isinstance(part, list) else ():
         yield from _names(member)
 
 
-def _has_parts(value: Any) -> bool:
+def _has_parts(member: Any) -> bool:
     """Whether a member has too much for a line: rows, or an object with members of its own."""
-    if isinstance(value, Mapping):
-        return any(isinstance(member, Mapping | list) and member for member in value.values())
-    return isinstance(value, list) and any(isinstance(item, Mapping) for item in value)
+    if isinstance(member, Mapping):
+        return any(isinstance(part, Mapping | list) and part for part in member.values())
+    return isinstance(member, list) and any(isinstance(item, Mapping) for item in member)
 
 
 def print_table(

@@ -45,14 +45,13 @@ def tail_command(
 ) -> int:
     """Print every change after a position.
 
-    One JSON object per line, with or without --json. With --state the position is kept after
-    each page was handed on, so that a run that was killed repeats at most one page and misses
-    none. --exec is given a page as lines of JSON on its stdin, and has taken it when it ends
-    with 0.
+    One JSON object per line, with or without --json. With `--state` the position is saved after
+    each page, so that a run that was killed repeats at most one page and misses none. `--exec` gets
+    each page as lines of JSON on its stdin, and accepts it by exiting with 0.
 
-    Exit codes: 0, the end of the feed was reached; 1, --exec failed and its page will come again,
-    or the position is of another epoch of the feed (`WATERMARK_GONE`); 2, the command line or the
-    file of --state cannot be used; 3, the server that was named does not answer; 130, Ctrl-C.
+    Exit codes: 0, the end of the feed was reached; 1, `--exec` failed and its page will come again,
+    or the position belongs to another epoch of the feed (`WATERMARK_GONE`); 2, wrong usage or an
+    unusable file for `--state`; 3, the named server does not answer; 130, ended by Ctrl-C.
     """
     mark = after
     if state is not None:

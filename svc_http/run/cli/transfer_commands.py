@@ -42,8 +42,8 @@ def export_command(
 ) -> None:
     """Write the sealed lines to a file.
 
-    Byte for byte, so that anyone can verify them; the file is there whole or not at all. With
-    --json the lines go to FILE and the counts to stdout.
+    They are written byte for byte, so that anyone can verify them; the file appears whole or not at
+    all. With --json the lines go to FILE and the counts to stdout.
     """
     if common.json and file == STREAM:
         raise UsageError("--json prints one value, so the lines need a FILE")
@@ -108,9 +108,9 @@ def import_command(
 ) -> None:
     """Import an export as the ledger of a workspace, under its own identifier.
 
-    The workspace's ledger must be empty, or be the beginning of what is imported, or end where a
-    part of an export begins. Everything is verified strictly before anything is stored. An import
-    that was cut off goes on when it is repeated.
+    The ledger of the workspace must be empty, be the beginning of the export, or end where a part
+    of an export begins. Everything is verified strictly before anything is stored. To continue an
+    import that was interrupted, repeat it.
     """
     with spooled(file) as path:
         if not path.is_file():

@@ -58,7 +58,7 @@ def verify_command(
     """Verify an export; needs no server and no database.
 
     It exits with 0 when the file is sound, 1 when it is not and 2 when it could not be read, and
-    names the first line that is wrong and what was done to it.
+    names the first line that is wrong and how it was changed.
     """
     vkey, earlier = _parse_option("--key", VerifierKey.parse, key), _anchor(from_size, from_root)
     evidence = LogEvidence(
