@@ -23,6 +23,7 @@ _BY_HAND: Final = {
     "openapi": "version_commands:openapi_command",
     "doctor": "doctor_commands:doctor_command",
     "version": "version_commands:version_command",
+    "completion": "version_commands:completion_command",
     "reports open": "report_page_commands:open_report_command",
     "entities match": "match_commands:match_command",
     "changes tail": "tail_commands:tail_command",

@@ -149,7 +149,7 @@ def print_table(
     """
     members = list(rows)
     if not members:
-        print_lines(empty)
+        _print_wrapped(empty, "")
         return
     from svc_http.run.cli.terminal_tables import Table  # noqa: PLC0415
 

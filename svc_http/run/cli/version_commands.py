@@ -1,8 +1,9 @@
-"""`svc openapi` and `svc version`: print the OpenAPI document, and the versions in use."""
+"""`svc openapi`, `svc version`, `svc completion`: print what the program says of itself."""
 
 import platform
 import sqlite3
-from typing import Annotated
+import sys
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -32,6 +33,27 @@ def openapi_command(
             application.offered_operations(catalog.OPERATIONS, settings), settings, flat=flat
         )
     )
+
+
+def completion_command(
+    shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(help="The shell to print it for.")],
+    /,
+    *,
+    answer: AnswerOptions = ANSWER,
+) -> None:
+    """Print the script by which a shell completes commands and options.
+
+    Write it to where your shell looks for such scripts, again after an update: for bash to
+    ~/.local/share/bash-completion/completions/svc, for zsh to a file _svc in a folder of fpath, for
+    fish to ~/.config/fish/completions/svc.fish.
+    """
+    from svc_http.run.cli.app import command_tree  # noqa: PLC0415 - of all commands: takes seconds
+
+    text = command_tree().generate_completion(prog_name="svc", shell=shell)
+    if answer.json:
+        show.as_json({"shell": shell, "script": text})
+    else:
+        sys.stdout.write(text)
 
 
 def version_command(*, answer: AnswerOptions = ANSWER) -> None:

@@ -10,8 +10,10 @@ import pytest
 from rich.cells import cell_len
 
 from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS
+from svc_core.operation.inputs import inputs_of
 from svc_http import system
 from svc_http.run.cli import show
+from svc_http.run.cli.command_derivation import commanded
 from svc_http.run.cli.terminal_tables import Table
 
 Svc = Callable[..., Any]
@@ -196,3 +198,22 @@ def test_a_list_says_that_there_is_more_and_how_to_get_it(svc: Svc) -> None:
     assert len(part.out.splitlines()) == 3
     assert svc("projects", "list", "--limit", 2, "--json").err == ""
     assert svc("projects", "list").err == ""
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_every_table_of_the_demo_fits_a_terminal(
+    width: int, demo: Any, svc: Svc, terminal: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_SERVER", demo.addresses["admin"])
+    shown = 0
+    for operation in commanded(TABLES):
+        is_typed = any(item.required for item in inputs_of(operation.request))
+        if is_typed or operation.unit.kind != "read" or operation.media[0].format != "json":
+            continue
+        terminal(width)
+        ran = svc(operation.group, operation.verb)
+        lines = ran.out.splitlines()
+        assert ran.code == 0, ran
+        assert [line for line in lines if cell_len(line) > width] == [], operation.id
+        shown += len(lines) > 1
+    assert shown > 20
