@@ -172,7 +172,8 @@ def print_table(
         cells = dict(zip(table.headings, row, strict=True))
         print_lines(cells.pop(table.headings[table.anchor]))
         outline({name: cell for name, cell in cells.items() if cell != "-"}, "  ")
-        print_lines(*texts)
+        for text in texts:
+            _print_wrapped(text, "  ")
 
 
 def _at(row: Any, path: str) -> Any:
