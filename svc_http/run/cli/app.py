@@ -4,7 +4,7 @@ Written by hand are commands that touch files of this machine or follow a stream
 a command needs are imported only when that command is called.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from cyclopts import App, CycloptsError, Group, MissingArgumentError, UnusedCliTokensError
@@ -13,27 +13,6 @@ from svc_http.run.cli import command_table, version_line
 from svc_http.run.cli import exit_codes as failures
 from svc_http.run.cli.command_table import ALIASES, EPILOGUE, PURPOSES
 from svc_http.run.cli.files import STREAM
-
-_BY_HAND: Final = {
-    "serve": "serve_commands:serve_command",
-    "worker": "worker_commands:worker_command",
-    "db": "database_commands:app",
-    "ask": "ask_commands:ask_command",
-    "mcp": "mcp_commands:mcp_command",
-    "openapi": "version_commands:openapi_command",
-    "doctor": "doctor_commands:doctor_command",
-    "version": "version_commands:version_command",
-    "completion": "version_commands:completion_command",
-    "reports open": "report_page_commands:open_report_command",
-    "entities match": "match_commands:match_command",
-    "changes tail": "tail_commands:tail_command",
-    "webhooks listen": "listen_commands:listen_command",
-    "ledger append": "append_commands:append_command",
-    "ledger export": "transfer_commands:export_command",
-    "ledger import": "transfer_commands:import_command",
-    "ledger verify": "verify_commands:verify_command",
-}
-"""The target (`module:function`) of each command that is written by hand."""
 
 
 def command_tree(arguments: Sequence[str] | None = None) -> App:
@@ -49,15 +28,16 @@ def command_tree(arguments: Sequence[str] | None = None) -> App:
         suppress_keyboard_interrupt=False,
     )
     groups: dict[str, App] = {"": app}
+    by_hand = {words: text for _, words, text in _lines() if ":" in text}
     places = _places() if arguments is None else {}
-    for words, target in _BY_HAND.items():
+    for words, target in by_hand.items():
         group, _, verb = words.rpartition(" ")
         command = f"svc_http.run.cli.{target}"
         _group(groups, group).command(command, name=verb, **places.get(words, {}))
     if arguments is None:
         _derive(groups, places)
         app["--help"].group = app["--version"].group = "Options"
-    elif {"--version", *_BY_HAND}.isdisjoint([*arguments[:1], " ".join(arguments[:2])]):
+    elif {"--version", *by_hand}.isdisjoint([*arguments[:1], " ".join(arguments[:2])]):
         first, *rest = command_table.primary_words(tuple(arguments[:2])) or ("",)
         _read(groups, first, "".join(rest))
     return app
@@ -74,15 +54,19 @@ def _names(name: str) -> list[str]:
     return [name, *([ALIASES[name]] if name in ALIASES else [])]
 
 
+def _lines() -> Iterator[list[str]]:
+    """The purpose, words, and sentence or target (`module:function`) of each command."""
+    return (line.split("\t") for line in PURPOSES.read_text("utf-8").splitlines()[1:])
+
+
 def _places() -> dict[str, dict[str, Any]]:
     """What the page of `svc` says of each of its commands, and the purpose that it stands under."""
-    lines = PURPOSES.read_text("utf-8").splitlines()[1:]
     places: dict[str, dict[str, Any]] = {}
     purpose = Group("Commands")
-    for at, (title, name, text) in enumerate(line.split("\t") for line in lines):
-        if name:
-            places[name] = {"group": purpose, **({"help": text} if text else {})}
-        else:
+    for at, (title, name, text) in enumerate(_lines()):
+        if title and name:
+            places[name] = {"group": purpose, **({} if ":" in text else {"help": text})}
+        elif title:
             purpose = Group(title, help=text, sort_key=at)
     return places
 

@@ -73,7 +73,8 @@ def _places(server: StartedServer) -> Iterator[str]:
     yield f"MCP         {origin}{mcp.PATH}   (over stdio: svc mcp)"
     settings = server.settings
     if settings.x402_pay_to is not None:
-        yield f"Payments    {settings.payment_network} to {settings.x402_pay_to}"
+        play = "play money, " if server.demo else ""
+        yield f"Payments    {play}{settings.payment_network} to {settings.x402_pay_to}"
         yield f"            facilitator {x402.facilitator_address(settings)}"
     for name, why in missing_providers(settings).items():
         yield f"{name.capitalize().ljust(11)} off: {why}"
@@ -116,12 +117,6 @@ def _demo_lines(server: StartedServer, demo: SeededDemo) -> Iterator[str]:
     yield ""
     yield from _places(server)
     yield f'Key         of workspace "demo": plan {demo.plan}, all scopes, expires in 24 h'
-    if settings.x402_pay_to is not None:
-        yield "            Requests without a key can be paid for, in play money: docs/payments.md"
     yield ""
-    yield (
-        f"{demo.profiles} profiles, {demo.reports} reports, {demo.items} rows "
-        f"from {demo.sources} sources, a ledger of {demo.subject.records} records."
-    )
     yield f"The link signs in once; another one: {program} users link demo"
     yield "Ctrl-C to stop. For real use: svc serve"

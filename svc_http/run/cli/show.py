@@ -104,11 +104,7 @@ def _print_item(item: Mapping[str, Any], lead: str, indent: str, names: Mapping[
 def _print_wrapped(text: str, indent: str) -> None:
     """Print a text whose further lines are indented, at a terminal of any width."""
     width = get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
-    lines = (
-        text.splitlines()
-        if width == sys.maxsize
-        else wrap(text, width - len(indent) - 2, break_on_hyphens=False)
-    )
+    lines = wrap(text, width - len(indent) - 2, break_on_hyphens=False)
     print_lines(*(f"{indent}{'  ' if at else ''}{line}".rstrip() for at, line in enumerate(lines)))
 
 
@@ -199,14 +195,13 @@ def _cell(value: Any) -> str:
 
         seconds = (instants.parse(value) - system.now()).total_seconds()
         minutes = int(abs(seconds) // 60)
-        if minutes >= DAY_MINUTES:
+        if minutes >= 24 * 60:
             return f"{value[:16]}Z"
         span = f"{minutes // 60} h" if minutes >= 60 else f"{minutes} min"
         return f"in {span}" if seconds > 0 else f"{span} ago"
     return " ".join(_text(value).split())
 
 
-DAY_MINUTES = 24 * 60
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 
 

@@ -38,8 +38,6 @@ def openapi_command(
 def completion_command(
     shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(help="The shell to print it for.")],
     /,
-    *,
-    answer: AnswerOptions = ANSWER,
 ) -> None:
     """Print the script by which a shell completes commands and options.
 
@@ -49,11 +47,7 @@ def completion_command(
     """
     from svc_http.run.cli.app import command_tree  # noqa: PLC0415 - of all commands: takes seconds
 
-    text = command_tree().generate_completion(prog_name="svc", shell=shell)
-    if answer.json:
-        show.as_json({"shell": shell, "script": text})
-    else:
-        sys.stdout.write(text)
+    sys.stdout.write(command_tree().generate_completion(prog_name="svc", shell=shell))
 
 
 def version_command(*, answer: AnswerOptions = ANSWER) -> None:

@@ -123,7 +123,7 @@ def run_demo(settings: Settings, on_ready: OnReady, tell: ProgressListener = sil
             db=str(Path(folder) / "svc.db"),
             secret=None,
             x402_pay_to=settings.x402_pay_to
-            or (BURN_ADDRESS if extras.is_installed("x402") else None),
+            or (None if extras.missing_modules("x402") else BURN_ADDRESS),
         )
         with _listening(validate_settings(demo)) as listening:
             _run(demo, listening, on_ready, _Manner(feeds, tell))
