@@ -175,7 +175,7 @@ def _commands(line: str) -> list[list[str]]:
     inner = re.findall(r"\$\(([^()]*)\)", line)
     outer = re.sub(r"\$\([^()]*\)", "value", line.removeprefix("$ "))
     commands = []
-    for part in re.split(r"&&|\||[&;]\s*$", "|".join((outer, *inner))):
+    for part in re.split(r"&&|\||[&;]\s*$| > ", "|".join((outer, *inner))):
         match = re.match(r"\s*(?:\S*/)?svc (.*)", part)
         if match is not None:
             commands.append(shlex.split(match[1], comments=True))

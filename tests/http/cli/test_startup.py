@@ -152,7 +152,7 @@ def test_the_store_loads_ports_and_rows(tmp_path: Path) -> None:
         "svc_http.stores",
     }  # fmt: skip
     assert modules.isdisjoint({"cattrs", "cryptography"})
-    assert len(main_end(modules)) <= 55
+    assert len(main_end(modules)) <= 60
 
 
 # -- where the server of a database is ---------------------------------------------------------
