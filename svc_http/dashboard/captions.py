@@ -79,12 +79,9 @@ def operation_title(operation: Operation[Any, Any]) -> str:
         return group_caption(group)
     if verb == "show":
         return item_caption(group)
+    words = verb_caption(verb)
     is_whole = is_safe(operation) or "-" in verb
-    return (
-        verb_caption(verb)
-        if is_whole
-        else caption_of(f"{verb_caption(verb)} {item_caption(group)}")
-    )
+    return words if is_whole else caption_of(f"{words} {item_caption(group)}")
 
 
 @cache

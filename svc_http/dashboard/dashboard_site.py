@@ -13,7 +13,7 @@ from svc_http.dashboard.menu import palette, shell_of
 from svc_http.dashboard.own_page import own_routes
 from svc_http.dashboard.page_addresses import BY_ID
 from svc_http.dashboard.page_serving import Dashboard
-from svc_http.dashboard.page_views import VIEWS
+from svc_http.dashboard.people_views import VIEWS
 from svc_http.dashboard.visit import PageRoute, Redirection, Visit
 from svc_http.exchange.http_exchange import DASHBOARD
 from svc_http.exchange.resource import Resource
@@ -36,7 +36,7 @@ def dashboard_resources(office: Office) -> list[Resource]:
     return [
         asset_resource(),
         *Entrance(dashboard).resources(),
-        *dashboard.resources([*beside, *page_routes(VIEWS)]),
+        *map(dashboard.resource, [*beside, *page_routes(VIEWS)]),
         dashboard.live(BY_ID["listChanges"], BY_ID["getChangesHead"]),
     ]
 

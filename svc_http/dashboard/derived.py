@@ -256,9 +256,8 @@ async def _form(spot: Spot) -> PageAnswer:
         hidden[MATCH] = tag if operation.takes_if_match else ""
     foreseen: Row = {}
     if operation.foresees:
-        foresight = Spot(BY_ID[operation.foresees], spot.desk, spot.visit)
-        _, reply = await _reply(foresight, {})
-        foreseen = json.loads(reply.body)["data"]
+        foresight = BY_ID[operation.foresees]
+        foreseen = await spot.desk.read(foresight, request_of(foresight, (), {}, spot.ids))
     hidden[KEY] = spot.new_key()
     fields = tuple(_with_secret(spot, each) for each in fields)
     return _form_page(spot, fields, hidden, what=title_of(row, ""), foreseen=foreseen)

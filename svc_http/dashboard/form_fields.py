@@ -38,10 +38,8 @@ TEXT_LENGTH: Final = 300
 """A text that may be longer gets several lines."""
 
 _KINDS: Final[Mapping[Any, str]] = {
-    int: "number",
-    float: "number",
-    datetime: "instant",
-    date: "instant",
+    **dict.fromkeys((int, float), "number"),
+    **dict.fromkeys((datetime, date), "instant"),
     Box: "box",
     Interval: "interval",
     str: "text",
@@ -132,17 +130,13 @@ def _field(item: Input, within: tuple[str, ...], *, is_needed: bool) -> Field:
     members = inputs_of(base) if is_list and shapes.is_model(base) else ()
     lead = members[0].name if members and not any(each.required for each in members) else ""
     kind = "lines" if lead else _kind(item, base, marks, is_list=is_list)
-    name = ".".join((*within, item.name))
-    chosen = _first(marks, Choices)
-    captions: Mapping[Any, str] = chosen.words if chosen else _WORDS
-    words = chosen.words if chosen else get_args(base) if shapes.is_literal(base) else ()
-    words = (True, False) if base is bool else tuple(words)
+    words = _words(base, _first(marks, Choices))
     example = _first(marks, Example)
     label = _first(marks, Label)
     texts = () if example is None else value_texts(kind, example.value)
     return Field(
         kind=kind,
-        name=name,
+        name=".".join((*within, item.name)),
         label=label.text if label else caption_of(re.sub(_ENDINGS.get(kind, "^$"), "", item.name)),
         hint=_hint(item.doc),
         place=item.place,
@@ -151,9 +145,7 @@ def _field(item: Input, within: tuple[str, ...], *, is_needed: bool) -> Field:
         and not all(isinstance(word, str) for word in words or (0,)),
         type="date" if base is date else "datetime-local" if base is datetime else "text",
         required=is_needed,
-        options=tuple(
-            (as_text(word), captions.get(word) or word_caption(as_text(word))) for word in words
-        ),
+        options=tuple((as_text(word), caption) for word, caption in words.items()),
         bounds=dict(_bounds(kind, base, marks)),
         example=(", " if item.place == "query" else "\n").join(texts) if kind != "json" else "",
         prefixes=item.id_of.prefixes if item.id_of else (),
@@ -163,6 +155,13 @@ def _field(item: Input, within: tuple[str, ...], *, is_needed: bool) -> Field:
         is_for_operators=Trait.OPERATOR in item.traits,
         values=value_texts(kind, item.default),
     )
+
+
+def _words(base: Any, choices: Choices | None) -> Mapping[Any, str]:
+    """The values to choose from, with their words; none where anything may be entered."""
+    values = get_args(base) if shapes.is_literal(base) else _WORDS if base is bool else ()
+    words = choices.words if choices else {value: _WORDS.get(value) for value in values}
+    return {word: text or word_caption(as_text(word)) for word, text in words.items()}
 
 
 def _hint(doc: str) -> str:

@@ -24,7 +24,7 @@ from svc_http.dashboard.control_texts import (
 )
 from svc_http.dashboard.desk import Request
 from svc_http.dashboard.form_fields import Field
-from svc_http.dashboard.value_shapes import ABSENT, member_at
+from svc_http.dashboard.value_shapes import member_at
 from svc_http.dashboard.visit import Values
 
 KEY: Final = "_key"
@@ -103,10 +103,9 @@ def with_values(
 
 def with_row(fields: Sequence[Field], row: Mapping[str, Any]) -> tuple[Field, ...]:
     """The fields with the members of a resource."""
-    values = ((each, member_at(row, each.name)) for each in fields)
     return tuple(
-        attrs.evolve(each, values=() if value is ABSENT else value_texts(each.kind, value))
-        for each, value in values
+        attrs.evolve(each, values=value_texts(each.kind, member_at(row, each.name)))
+        for each in fields
     )
 
 

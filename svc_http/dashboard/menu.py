@@ -7,6 +7,7 @@ Rule 2: the palette has every page and act that needs no row, and the rows that 
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any, Final
 
 from attrs import frozen
@@ -29,6 +30,7 @@ from svc_http.exchange.http_exchange import DASHBOARD
 TABS: Final = frozenset({"g r", "g s", "g m", "g e", "g l"})
 """The keys of the pages that stand at the bottom of a narrow screen."""
 _OPERATIONS: Final = {f"{each.group} {each.verb}": each for each in EVERY}
+_JUMP: Final = itemgetter("key", "label", "href")
 _SEARCH: Final = BY_ID["searchEverything"]
 
 
@@ -98,7 +100,7 @@ def shell_of(desk: Desk, visit: Visit) -> dict[str, Any]:
         "role": (person.role or "").capitalize(),
         "sections": sections,
         "tabs": [link for link in links if link["key"] in TABS],
-        "jumps": [("g o", "Overview", root)] + [_jump(link) for link in links if link["key"]],
+        "jumps": [("g o", "Overview", root)] + [_JUMP(link) for link in links if link["key"]],
         "search": desk.address(_SEARCH) if home else "",
         "palette": f"{root}/palette" if home else "",
         "live": f"{root}/live" if home else "",
@@ -109,12 +111,13 @@ def shell_of(desk: Desk, visit: Visit) -> dict[str, Any]:
 def _link(desk: Desk, row: MenuRow, path: str) -> Mapping[str, Any]:
     href = desk.address(row.operation)
     is_here = f"{path}/".startswith(f"{href}/")
-    link = {"label": row.label, "picture": row.picture, "key": row.key, "href": href}
+    link = {
+        "label": operation_title(row.operation),
+        "picture": row.picture,
+        "key": row.key,
+        "href": href,
+    }
     return {**link, "group": row.operation.group, "is_here": is_here}
-
-
-def _jump(link: Mapping[str, Any]) -> tuple[str, str, str]:
-    return link["key"], link["label"], link["href"]
 
 
 # -- the palette -------------------------------------------------------------------------------

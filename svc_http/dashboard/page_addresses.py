@@ -81,25 +81,23 @@ def is_for_operators(operation: Operation[Any, Any]) -> bool:
     return operation.binding == "system" and operation.roles == OPERATOR
 
 
-def base_of(operation: Operation[Any, Any], workspace_id: str | None) -> str:
-    """The address that its page is below: that of the workspace, or of the installation."""
-    if workspace_id is None or is_for_operators(operation):
-        return f"{DASHBOARD}/operate"
-    return f"{DASHBOARD}/w/{workspace_id}"
-
-
 def page_address(
     operation: Operation[Any, Any],
     workspace_id: str | None,
     ids: Mapping[str, str],
     **query: str,
 ) -> str:
-    """The address of its page with these ids, and with a query: what no place has is in that."""
+    """The address of its page with these ids, and with a query: what no place has is in that.
+
+    It is below that of the workspace, or, where that is None, of the installation.
+    """
+    is_office = workspace_id is None or is_for_operators(operation)
+    base = f"{DASHBOARD}/operate" if is_office else f"{DASHBOARD}/w/{workspace_id}"
     parts = (
         quote(ids[part.strip("{+}")], safe="/" if "+" in part else "") if part[0] == "{" else part
         for part in tail_of(operation).split("/")
     )
-    text = "/".join((base_of(operation, workspace_id), *parts))
+    text = "/".join((base, *parts))
     query |= {name: id_ for name, id_ in ids.items() if f"{name}}}" not in tail_of(operation)}
     return f"{text}?{urlencode(query)}" if query else text
 
@@ -118,13 +116,11 @@ def paths_of(operation: Operation[Any, Any]) -> tuple[str, ...]:
 def show_of(operation: Operation[Any, Any]) -> Operation[Any, Any] | None:
     """The operation that shows a row of this list; None where a row is all there is to see."""
     for each in EVERY:
-        ids = page_ids(each)
+        ids, is_row = page_ids(each), (each.group, each.verb) == (operation.group, "show")
         if is_safe(each) and len(ids) == len(page_ids(operation)) + 1:
-            if operation.local:
-                is_row = each.local and (each.group, each.verb) == (operation.group, "show")
-            else:
-                is_row = each.method == "GET" and each.path == f"{operation.path}/{{{ids[-1]}}}"
-            if is_row:
+            if not operation.local:
+                is_row = each.path == f"{operation.path}/{{{ids[-1]}}}"
+            if is_row and each.local == operation.local:
                 return each
     return None
 

@@ -13,7 +13,7 @@ The steps come in this order:
 """
 
 import gzip
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
@@ -66,19 +66,11 @@ class Dashboard:
     shell: Shell
     line: HashingLine = field(factory=HashingLine, init=False)
 
-    def resources(self, routes: Iterable[PageRoute]) -> list[Resource]:
-        """One resource for each address."""
-        return [
-            Resource(
-                route.path,
-                {
-                    method: partial(self._serve, view, route.is_guarded)
-                    for method, view in (("GET", route.get), ("POST", route.post))
-                    if view is not None
-                },
-            )
-            for route in routes
-        ]
+    def resource(self, route: PageRoute) -> Resource:
+        """The resource of a page."""
+        views = {"GET": route.get} | ({"POST": route.post} if route.post else {})
+        serve = partial(partial, self._serve, is_guarded=route.is_guarded)
+        return Resource(route.path, {method: serve(view) for method, view in views.items()})
 
     def live(self, feed: Operation[Any, Any], head: Operation[Any, Any]) -> Resource:
         """The stream of changes to the open pages of one workspace."""
@@ -95,7 +87,7 @@ class Dashboard:
         return Resource(f"{DASHBOARD}/w/{{workspaceId}}/live", {"GET": stream})
 
     async def _serve(
-        self, view: View, is_guarded: bool, exchange: Exchange, places: Mapping[str, str]
+        self, view: View, exchange: Exchange, places: Mapping[str, str], *, is_guarded: bool
     ) -> None:
         self.check(exchange)
         is_form = exchange.method == "POST"

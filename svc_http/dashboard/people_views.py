@@ -30,12 +30,6 @@ EXPORT_BYTES_MAX: Final = 64 * 1024 * 1024
 """Of an export that a page makes, which is held in memory: some hundred thousand rows."""
 
 
-def views_of_people() -> Mapping[str, View]:
-    """The views by the id of the operation whose rows they show."""
-    lists = {id_: partial(_list_page, id_, template) for id_, template in _TEMPLATES.items()}
-    return {**lists, _EXPORT.id: _export_page}
-
-
 async def _list_page(operation_id: str, template: str, desk: Desk, visit: Visit) -> PageAnswer:
     page = await operation_page(BY_ID[operation_id], desk, visit)
     if not isinstance(page, HtmlPage):
@@ -62,3 +56,11 @@ async def _export_page(desk: Desk, _visit: Visit) -> Download:
             return Download(NDJSON.media_type, bytes(content), "workspace.ndjson")
         query = {"cursor": unquote(match[1])}
     raise Problem(problem.RESOURCE_CONFLICT, "It is too large here; see: svc workspace export")
+
+
+VIEWS: Final[Mapping[str, View]] = {
+    **{id_: partial(_list_page, id_, template) for id_, template in _TEMPLATES.items()},
+    _EXPORT.id: _export_page,
+}
+"""The views that answer both GET and the form of an operation in place of the derived ones, by its
+id. With the table empty every operation still has its page, only a plainer one."""

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from svc_core.base.compact import compact_text
+from svc_core.base.unset import UNSET
 from svc_core.operation.declaration import JSON, NDJSON
-from svc_http.dashboard.value_shapes import ABSENT, Row, member_at, short_text
+from svc_http.dashboard.value_shapes import Row, member_at, short_text
 
 ROWS_MAX: Final = 5_000
 """Rows of one export: some seconds of reading, and what a spreadsheet opens at once."""
@@ -31,8 +32,8 @@ def csv_text(rows: Sequence[Row], paths: Sequence[str]) -> str:
 
 
 def _csv_cell(value: Any) -> Any:
-    if value is None or value is ABSENT or type(value) in (int, float):
-        return None if value is ABSENT else value
+    if value is None or value is UNSET or type(value) in (int, float):
+        return None if value is UNSET else value
     text = "; ".join(map(short_text, value)) if isinstance(value, list) else short_text(value)
     return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
 

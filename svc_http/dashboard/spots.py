@@ -200,12 +200,13 @@ class Spot:
         """What the operator does with a person or a workspace, which a form names."""
         id_ = str(row.get("id"))
         name = str(row.get("handle") or id_)
-        acts: tuple[tuple[str, Operation[Any, Any], str, dict[str, str]], ...] = (
-            ("users", BY_ID["linkUser"], "", {"handle": name}),
-            ("users", BY_ID["removeUser"], "", {"user": name}),
-            ("workspaces", BY_ID["linkUser"], "Invite", {"workspace": id_, "role": "owner"}),
+        acts = (
+            ("users", "linkUser", "", {"handle": name}),
+            ("users", "removeUser", "", {"user": name}),
+            ("workspaces", "linkUser", "Invite", {"workspace": id_, "role": "owner"}),
         )
-        for group, operation, words, inputs in acts:
+        for group, act, words, inputs in acts:
+            operation = BY_ID[act]
             if group == self.operation.group and self.desk.may(operation):
                 yield PageAct(operation, self.desk.address(operation, inputs), True, words)
 

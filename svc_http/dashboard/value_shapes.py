@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from svc_core.base import instants
+from svc_core.base.unset import UNSET
 from svc_http.dashboard.captions import caption_of
 
 Row = Mapping[str, Any]
@@ -18,7 +19,6 @@ Row = Mapping[str, Any]
 LINE_LENGTH: Final = 160
 """A longer text has a place of its own."""
 COLUMNS_MAX: Final = 6
-ABSENT: Final = object()
 
 _WORDED: Final = re.compile(
     "(status|state|type|category|kind|frequency|trigger|role|precision|basis|visibility|provider)$",
@@ -32,8 +32,8 @@ _SHAPES: Final[Mapping[type, str]] = {bool: "flag", int: "number", float: "numbe
 
 def value_shape(value: Any, name: str) -> str:
     """The shape of the value of a member."""
-    if value is ABSENT or name == "severity":
-        shape = "absent" if value is ABSENT else "severity"
+    if value is UNSET or name == "severity":
+        shape = "absent" if value is UNSET else "severity"
     elif value is None or value in ([], {}, ""):
         shape = "unknown" if value is None else "none"
     elif isinstance(value, str):
@@ -65,7 +65,7 @@ def moment_of(text: str) -> datetime | None:
 
 
 def member_at(row: Any, path: str) -> Any:
-    """The member at a path with dots: `ABSENT` where the row has none, None where it is null.
+    """The member at a path with dots: `UNSET` where the row has none, None where it is null.
 
     Of a list it is that of the last item.
     """
@@ -73,7 +73,7 @@ def member_at(row: Any, path: str) -> Any:
         row = row[-1] if isinstance(row, list) and row else row
         if row is None:
             return None
-        row = row.get(part, ABSENT) if isinstance(row, Mapping) else ABSENT
+        row = row.get(part, UNSET) if isinstance(row, Mapping) else UNSET
     return row
 
 

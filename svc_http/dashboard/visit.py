@@ -101,12 +101,8 @@ async def visit_of(exchange: Exchange, places: Mapping[str, str], seconds_max: f
 
 def _values(raw: bytes) -> Values:
     try:
-        pairs = parse_qsl(
-            raw.decode("ascii"),
-            keep_blank_values=True,
-            errors="strict",
-            max_num_fields=FIELDS_MAX,
-        )
+        text = raw.decode("ascii")
+        pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=FIELDS_MAX)
     except ValueError as fault:
         detail = f"At most {FIELDS_MAX} values, as percent-encoded UTF-8."
         raise Problem(problem.INVALID_PARAMETER, detail) from fault

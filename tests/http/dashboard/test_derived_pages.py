@@ -39,7 +39,7 @@ from svc_http.dashboard.page_addresses import (
     show_of,
 )
 from svc_http.dashboard.page_markup import render_page
-from svc_http.dashboard.page_views import VIEWS
+from svc_http.dashboard.people_views import VIEWS
 from svc_http.dashboard.room_tables import tsv_rows
 from svc_http.dashboard.spots import Spot
 from svc_http.dashboard.value_shapes import anchor_of, title_of
