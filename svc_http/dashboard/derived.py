@@ -46,7 +46,7 @@ from svc_http.dashboard.page_addresses import (
     row_id_for,
     show_of,
 )
-from svc_http.dashboard.row_exports import EXPORTS, ROWS_MAX
+from svc_http.dashboard.row_exports import BYTES_MAX, EXPORTS, ROWS_MAX
 from svc_http.dashboard.spots import PageAct, Spot
 from svc_http.dashboard.value_shapes import Row, names_within, title_of
 from svc_http.dashboard.visit import (
@@ -135,8 +135,11 @@ async def _read(spot: Spot) -> PageAnswer:
     form = spot.visit.word("_as")
     if form in EXPORTS and reply.media_type == JSON.media_type:
         media_type, write = EXPORTS[form]
-        text = write(await _all_rows(spot, query, reply), spot.operation.columns)
-        return Download(media_type, text.encode(), f"{spot.operation.id}.{form}")
+        content = bytearray()
+        for row in write(await _all_rows(spot, query, reply), spot.operation.columns):
+            content += row.encode()
+            await asyncio.sleep(0)  # others have their turn
+        return Download(media_type, bytes(content), f"{spot.operation.id}.{form}")
     return await _shown(spot, fields, reply, request=request)
 
 
@@ -153,15 +156,15 @@ async def _reply(spot: Spot, query: Values) -> tuple[Request, Reply]:
 
 async def _all_rows(spot: Spot, query: Values, reply: Reply) -> list[Row]:
     """The rows from the page of the query on, as many as an export may have."""
-    rows, body = [], json.loads(reply.body)
+    rows, size = [], 0
     while True:
+        body, size = json.loads(reply.body), size + len(reply.body)
         data = body.get("data", body)
         rows += data if isinstance(data, list) else [data]
         cursor = _next_cursor(body)
-        if cursor is None or len(rows) >= ROWS_MAX:
+        if cursor is None or len(rows) >= ROWS_MAX or size >= BYTES_MAX:
             return rows[:ROWS_MAX]
         _, reply = await _reply(spot, {**query, "cursor": (cursor,)})
-        body = json.loads(reply.body)
 
 
 def _next_cursor(body: Mapping[str, Any]) -> str | None:

@@ -18,6 +18,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.intel.folding.model import HealthStatus
 from svc_core.operation.stream import Stream
+from svc_http.dashboard import derived
 from svc_http.dashboard.captions import operation_title
 from svc_http.dashboard.derived import (
     STREAM_BYTES,
@@ -69,8 +70,12 @@ class Visitor:
         self.house, self.is_operator = house, is_operator
         self.ids: dict[str, str] = {}
 
-    def visit(self, id_: str, *, query: str = "", form: Any = None, **ids: str) -> Any:
+    def visit(self, id_: str, **rest: Any) -> Any:
         """The answer to a visit of the page of an operation."""
+        return self.house._runner.run(self.page(id_, **rest))
+
+    async def page(self, id_: str, *, query: str = "", form: Any = None, **ids: str) -> Any:
+        """The same within a loop that runs."""
         operation = BY_ID[id_]
         exchange = Exchange(dict(SCOPE), None, None, 1_000, Load(9, lambda _: "here"))  # type: ignore[arg-type]
         homes = (self.home,)
@@ -84,7 +89,7 @@ class Visitor:
         sent = form and {name: w if type(w) is tuple else (w,) for name, w in form.items()}
         desk = Desk(person, self.house.service.runtime, exchange)
         visit = Visit(path, {"workspaceId": self.home.id, **ids}, values, sent)
-        return self.house._runner.run(operation_page(operation, desk, visit))
+        return await operation_page(operation, desk, visit)
 
     def text(self, id_: str, **rest: Any) -> str:
         """The HTML of a page."""
@@ -284,6 +289,33 @@ def test_an_export_has_the_rows_of_all_pages(house, owner, form) -> None:
         data = map(json.loads, text.splitlines()) if form == "ndjson" else json.loads(text)["data"]
         ids = [row["id"] for row in data]
     assert ids[: len(rows)] == [row["id"] for row in rows]
+
+
+@pytest.mark.parametrize("form", ["csv", "ndjson", "json"])
+def test_others_have_their_turn_between_two_rows_of_an_export(owner, form) -> None:
+    turns: list[int] = []
+
+    async def others() -> None:
+        while True:
+            turns.append(1)
+            await asyncio.sleep(0)
+
+    async def export() -> Any:
+        task = asyncio.create_task(others())
+        answer = await owner.page("listNews", query=f"limit=100&_as={form}")
+        task.cancel()
+        return answer
+
+    answer = owner.house._runner.run(export())
+    assert len(turns) >= len(
+        answer.body.splitlines() if form != "json" else json.loads(answer.body)["data"]
+    )
+
+
+def test_an_export_ends_with_the_page_that_passes_its_bound_of_bytes(owner, monkeypatch) -> None:
+    monkeypatch.setattr(derived, "BYTES_MAX", 1_000)
+    answer = owner.visit("listNews", query="limit=9&_as=json")
+    assert len(json.loads(answer.body)["data"]) == 9
 
 
 def test_an_empty_list_says_what_is_missing_and_how_to_begin(owner) -> None:
