@@ -69,8 +69,9 @@ class Dashboard:
     def resource(self, route: PageRoute) -> Resource:
         """The resource of a page."""
         views = {"GET": route.get} | ({"POST": route.post} if route.post else {})
-        serve = partial(partial, self._serve, is_guarded=route.is_guarded)
-        return Resource(route.path, {method: serve(view) for method, view in views.items()})
+        serve = partial(self._serve, is_guarded=route.is_guarded)
+        handlers = {method: partial(serve, view) for method, view in views.items()}
+        return Resource(route.path, handlers)
 
     def live(self, feed: Operation[Any, Any], head: Operation[Any, Any]) -> Resource:
         """The stream of changes to the open pages of one workspace."""
