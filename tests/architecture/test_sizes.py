@@ -52,7 +52,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.wire": 986,
     "svc_http": 484,
     "svc_http.adapter": 363,
-    "svc_http.dashboard": 1727,
+    "svc_http.dashboard": 1728,
     "svc_http.exchange": 761,
     "svc_http.guard": 765,
     "svc_http.mcp": 165,
