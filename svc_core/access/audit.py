@@ -15,11 +15,11 @@ from typing import Annotated, Any, Final
 import attrs
 from attrs import frozen
 
-from svc_core.access.operations import OfWorkspace, find_workspace
+from svc_core.access.operations import OfWorkspace, find_workspace, for_managers
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.contract.result import Page
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import JSON, MANAGERS, NDJSON, Operation, declare
+from svc_core.operation.declaration import JSON, NDJSON, Operation
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Collection, Position, Scope
 from svc_core.wire.constraints import Doc, Ge, Le, MaxLen
@@ -142,14 +142,10 @@ async def remove_acts(ctx: Context, collection: Collection[AuditedAct], ids: Seq
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    declare(
+    for_managers(
         "audit list",
-        "GET",
         "List who did what, newest first",
         list_audit,
-        local=True,
-        binding="system",
-        roles=MANAGERS,
         media=(JSON, NDJSON),
         columns=("at", "who", "operation", "outcome", "targetId", "address"),
     ),

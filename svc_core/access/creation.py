@@ -83,9 +83,10 @@ def may_create(
         raise Problem(problem.PLAN_INELIGIBLE, f"The {plan.name} plan admits no new keys.")
     _check(wish, plan, existing, now)
     if sum(state(key, plan, now) == "active" for key in existing) >= plan.keys_max:
-        detail = f"The {plan.name} plan allows {plan.keys_max} active keys."
-        step = "Revoke a key that is not needed, or upgrade the plan."
-        raise Problem(problem.RESOURCE_CONFLICT, detail, resolution=step)
+        raise problem.conflict(
+            f"The {plan.name} plan allows {plan.keys_max} active keys.",
+            "Revoke a key that is not needed, or upgrade the plan.",
+        )
 
 
 def create(wish: KeyWish, new: NewKey, *, id_: str, user_id: str, now: datetime) -> ApiKey:
@@ -124,11 +125,7 @@ def change_key(
 def _check(wish: KeyWish, plan: Plan, siblings: Iterable[ApiKey], now: datetime) -> None:
     problem.refuse(list(_faults(wish, plan, now)))
     if any(key.name == wish.name for key in siblings):
-        raise Problem(
-            problem.RESOURCE_CONFLICT,
-            "/name: another key has this name",
-            resolution="Choose another name.",
-        )
+        raise problem.conflict("/name: another key has this name", "Choose another name.")
 
 
 def _faults(wish: KeyWish, plan: Plan, now: datetime) -> Iterable[InputFault]:

@@ -72,7 +72,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "lockouts list",
         "List the addresses and accounts that are locked out, the next to be free first",
         list_lockouts,
-        method="GET",
         binding="system",
         columns=("address", "until"),
     ),

@@ -44,6 +44,7 @@ from svc_core.operation.declaration import (
     Confidential,
     Operation,
     Trait,
+    declare,
     local,
 )
 from svc_core.operation.merge_patch import sent_members
@@ -116,10 +117,8 @@ async def create_user(
     if email is not None:
         _check_email(email)
         if await scan_values(ctx, USERS, where={"email": (email,)}, limit=1):
-            raise Problem(
-                problem.RESOURCE_CONFLICT,
-                "Another user has this email address.",
-                resolution="Give another address, or use that user.",
+            raise problem.conflict(
+                "Another user has this email address.", "Give another address, or use that user."
             )
     user = User(ctx.ids.new("usr"), name, email, plan, ctx.now)
     await ctx.create(USERS, user.id, user)
@@ -631,9 +630,8 @@ async def _person(ctx: Context, request: CreateKey) -> str:
 
 async def _home(ctx: Context, request: CreateKey) -> Workspace:
     """The workspace of a new key: the one that is named, the only one, or one made on its plan."""
-    newest = await scan_values(
-        ctx, WORKSPACES, limit=2
-    )  # enough to tell none, one and several apart
+    # Two are enough to tell none, one and several apart.
+    newest = await scan_values(ctx, WORKSPACES, limit=2)
     if request.workspace is not None or (newest and request.plan is None):
         home = await find_workspace(ctx, request.workspace)
         if request.plan not in (None, home.plan):
@@ -706,8 +704,17 @@ def _local(*arguments: Any, **members: Any) -> Operation[Any, Any]:
     return local(*arguments, **{"binding": "system", **members})
 
 
-def _for_managers(*arguments: Any, **members: Any) -> Operation[Any, Any]:
-    return _local(*arguments, roles=MANAGERS, guarded=members.get("method") != "GET", **members)
+def for_managers(
+    command: str, summary: str, run: Callable[..., Any], **members: Any
+) -> Operation[Any, Any]:
+    """Declare an operation of a workspace's owners and admins, guarded where it changes anything.
+
+    It is as `local` declares one, but for its description: the docstring of `run`.
+    """
+    address = "GET" if "columns" in members else "POST"
+    is_guarded = members.get("method", address) != "GET"
+    shared = {"local": True, "binding": "system", "roles": MANAGERS, "guarded": is_guarded}
+    return declare(command, address, summary, run, **{**shared, **members})
 
 
 _BINDING_NOTE = "It is bound to its workspace for life. Its secret cannot be shown again."
@@ -723,7 +730,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "workspaces list",
         "List the workspaces, newest first",
         _list_workspaces,
-        method="GET",
         columns=("id", "name", "plan", "createdAt", "endsAt"),
     ),
     _local("users create", "Create a user", _create_user),
@@ -731,14 +737,12 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "users list",
         "List the users, newest first",
         _list_users,
-        method="GET",
         columns=("id", "name", "handle", "email", "plan", "createdAt"),
     ),
     _local(
         "plans show",
         "Show the plan table in force",
         _list_plans,
-        method="GET",
         roles=MANAGERS,
         columns=tuple(map(wire.camel, attrs.fields_dict(Plan))),
     ),
@@ -748,33 +752,32 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         _set_plan,
         description="It takes effect at the next request of each key.",
     ),
-    _for_managers(
+    for_managers(
         "keys create",
         "Create a key and show its secret once",
         _create_key,
         description=_BINDING_NOTE,
         confidential=Confidential(),
     ),
-    _for_managers(
+    for_managers(
         "keys list",
         "List the keys, newest first, without their secrets",
         _list_keys,
-        method="GET",
         columns=(
             *("id", "name", "status", "scopes", "prefix"),
             *("lastUsedAt", "expiresAt", "plan", "workspaceId"),
         ),
     ),
-    _for_managers(
+    for_managers(
         "keys show", "Show a key without its secret", _on_key(show_key), id_="getKey", method="GET"
     ),
-    _for_managers(
+    for_managers(
         "keys revoke",
         "Revoke a key at once; its record stays. Safe to repeat",
         _on_key(revoke_key),
         id_="revokeKey",
     ),
-    _for_managers(
+    for_managers(
         "keys update",
         "Change a key's name, addresses, origins or rates; its secret stays",
         _update_key,
@@ -787,12 +790,12 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         id_="grandfatherKey",
         description=_GRANDFATHER_NOTE,
     ),
-    _for_managers(
+    for_managers(
         "keys regenerate",
         "Give a key a new secret and show it once",
         _regenerate_key,
         description="The old secret stops working at once.",
         confidential=Confidential(),
     ),
-    _for_managers("keys delete", "Delete a key and its record for good", _delete_key),
+    for_managers("keys delete", "Delete a key and its record for good", _delete_key),
 )

@@ -123,8 +123,9 @@ async def register_passkey(
             is another person's, or one too many.
     """
     if len(credential.passkeys) >= PASSKEYS_MAX:
-        detail = f"A person has at most {PASSKEYS_MAX} passkeys."
-        raise Problem(problem.RESOURCE_CONFLICT, detail, resolution="Remove one first.")
+        raise problem.conflict(
+            f"A person has at most {PASSKEYS_MAX} passkeys.", "Remove one first."
+        )
     try:
         challenge = await _use_challenge(ctx, answer.text, subject)
         judge = _judge(ctx).judge_registration

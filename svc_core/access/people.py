@@ -16,7 +16,6 @@ from attrs import field, frozen
 
 from svc_core.access.model import MEMBERS, Membership
 from svc_core.contract import problem
-from svc_core.contract.problem import Problem
 from svc_core.operation.context import Context, scan_values
 from svc_core.operation.ports import Collection
 from svc_core.wire import InputFault
@@ -130,10 +129,9 @@ async def create_credential(
     """
     problem.refuse(list(handle_faults(handle)))
     if await find_credential(ctx, handle) is not None:
-        raise Problem(
-            problem.RESOURCE_CONFLICT,
+        raise problem.conflict(
             "/handle: another person signs in by it",
-            resolution="Choose another handle, or sign in first and follow the link then.",
+            "Choose another handle, or sign in first and follow the link then.",
         )
     credential = Credential(id=user_id, handle=handle, created_at=ctx.now, is_operator=is_operator)
     await ctx.create(CREDENTIALS, user_id, credential)

@@ -17,12 +17,11 @@ from svc_core.access import keys as key_rules
 from svc_core.access import operations as accounts
 from svc_core.access import passkeys, passwords, sign_ins
 from svc_core.access.creation import NAME_MAX, Role
-from svc_core.access.model import KEYS, MEMBERS, USERS, User
+from svc_core.access.model import KEYS, USERS, User
 from svc_core.access.one_use_links import (
     IssuedLink,
     LinkGrant,
     LinkPurpose,
-    end_invitations,
     end_links,
     issue_link,
 )
@@ -44,7 +43,7 @@ from svc_core.access.person_sessions import (
     end_sessions,
     has_ended,
 )
-from svc_core.access.workspace_members import KeyLeft, acting_role, check_change
+from svc_core.access.workspace_members import KeyLeft, acting_role, check_change, end_membership
 from svc_core.base.views import reshape
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
@@ -235,10 +234,9 @@ async def remove_user(ctx: Context, request: RemoveUser) -> Single[RemovedUser]:
     user = await _user(ctx, request.user)
     people = [CREDENTIALS.decode(row.raw) async for row in ctx.every(CREDENTIALS)]
     if {person.id for person in people if person.is_operator} == {user.id}:
-        raise Problem(
-            problem.RESOURCE_CONFLICT,
+        raise problem.conflict(
             "This is the last operator of the installation.",
-            resolution="Make somebody else one first, by svc users link HANDLE --operator.",
+            "Make somebody else one first, by svc users link HANDLE --operator.",
         )
     for key in await accounts.list_keys(ctx, user.id):
         await ctx.save(KEYS, key.id, key_rules.revoke(key, ctx.now))
@@ -247,10 +245,7 @@ async def remove_user(ctx: Context, request: RemoveUser) -> Single[RemovedUser]:
         members = await members_of(ctx, row.workspace_id)
         others = {member.role for id_, member in members.items() if id_ != user.id}
         check_change("owner", row.role, None, has_other_owner="owner" in others)
-        await ctx.remove(MEMBERS, row.id)
-        await end_invitations(ctx, row.workspace_id, user.id)
-        keys = await accounts.list_keys(ctx, row.workspace_id)
-        left += [reshape(KeyLeft, key) for key in keys if key.user_id == user.id]
+        left += await end_membership(ctx, row)
     await end_links(ctx, user.id)
     ended = await end_sessions(ctx, user.id)
     await ctx.tx.documents.delete(CREDENTIALS, user.id)
@@ -293,10 +288,8 @@ async def remove_passkey(ctx: Context, request: RemovePasskey) -> Single[SignInM
     if rest == credential.passkeys:
         raise Problem(problem.NOT_FOUND, "There is no such passkey.")
     if not rest and credential.password is None:
-        raise Problem(
-            problem.RESOURCE_CONFLICT,
-            "It is the only way in.",
-            resolution="Set a password, or add another passkey, first.",
+        raise problem.conflict(
+            "It is the only way in.", "Set a password, or add another passkey, first."
         )
     after = attrs.evolve(credential, passkeys=rest)
     await ctx.save(CREDENTIALS, after.id, after)
@@ -434,7 +427,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "sessions list",
         "List the sessions of people in browsers, newest first",
         list_sessions,
-        method="GET",
         columns=("id", "handle", "agent", "address", "createdAt", "lastSeenAt"),
     ),
     _own("sessions revoke", "End a session at once", revoke_session),

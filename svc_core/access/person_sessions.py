@@ -231,7 +231,8 @@ async def renew(ctx: Context, session_id: str) -> IssuedSession | None:
     session = await ctx.find(SESSIONS, session_id)
     if session is None:
         return None
-    version = await _role_version(ctx, session.user_id)
+    credential = await ctx.value(CREDENTIALS, session.user_id)
+    version = role_version(credential, await memberships_of(ctx, session.user_id))
     if session.role_version == version:
         return None
     token = ctx.ids.random(TOKEN_BYTES).hex()
@@ -268,8 +269,3 @@ async def end_sessions(ctx: Context, user_id: str, *, but: str | None = None) ->
 async def sessions_of(ctx: Context, user_id: str) -> list[PersonSession]:
     """The stored sessions of a person, newest first, whether they have ended or not."""
     return await scan_values(ctx, SESSIONS, where={"user_id": (user_id,)}, limit=SESSIONS_MAX)
-
-
-async def _role_version(ctx: Context, user_id: str) -> str:
-    credential = await ctx.value(CREDENTIALS, user_id)
-    return role_version(credential, await memberships_of(ctx, user_id))

@@ -219,10 +219,9 @@ async def join_by_link(
     link = await usable_link(ctx, token)
     who, handle = (await ctx.value(CREDENTIALS, user_id)).handle, link.grant.handle
     if link.purpose != "invite" or fold_handle(handle or who) != fold_handle(who):
-        raise Problem(
-            problem.RESOURCE_CONFLICT,
+        raise problem.conflict(
             "The link is for somebody else.",
-            resolution="Sign out first and follow it then, or ask for one without a handle.",
+            "Sign out first and follow it then, or ask for one without a handle.",
         )
     await ctx.remove(LINKS, link.digest)
     home = await _join(ctx, link, user_id)

@@ -32,6 +32,7 @@ from svc_core.access.operations import (
     PlacedWorkspace,
     UserId,
     find_workspace,
+    for_managers,
     list_keys,
     members_of,
 )
@@ -41,7 +42,7 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page, Single
 from svc_core.operation.context import Context
-from svc_core.operation.declaration import EVERYBODY, MANAGERS, Confidential, Operation, declare
+from svc_core.operation.declaration import EVERYBODY, Confidential, Operation
 from svc_core.wire.constraints import Arg, IdOf, MaxLen
 
 MEMBERS_MAX = 1_000
@@ -67,9 +68,9 @@ def check_change(
     if acting == "admin" and "owner" in (before, after):
         raise Problem(problem.FORBIDDEN, "Owners are made and changed by owners; ask one of them.")
     if before == "owner" != after and not has_other_owner:
-        detail = "This is the last owner of the workspace."
-        step = "Make somebody else an owner first."
-        raise Problem(problem.RESOURCE_CONFLICT, detail, resolution=step)
+        raise problem.conflict(
+            "This is the last owner of the workspace.", "Make somebody else an owner first."
+        )
 
 
 # -- requests and rows -------------------------------------------------------------------------
@@ -209,9 +210,10 @@ async def invite_member(ctx: Context, request: InviteMember) -> Single[Invitatio
     problem.refuse([] if request.handle is None else list(handle_faults(request.handle)))
     open_count = await ctx.tx.documents.count(LINKS, where=where, limit=MEMBERS_MAX)
     if len(members) + open_count >= MEMBERS_MAX:
-        detail = f"A workspace has {MEMBERS_MAX} members and open invitations at most."
-        step = "Remove members, or revoke invitations."
-        raise Problem(problem.RESOURCE_CONFLICT, detail, resolution=step)
+        raise problem.conflict(
+            f"A workspace has {MEMBERS_MAX} members and open invitations at most.",
+            "Remove members, or revoke invitations.",
+        )
     grant = LinkGrant(
         handle=request.handle,
         workspace_id=home.id,
@@ -296,14 +298,17 @@ async def remove_member(ctx: Context, request: OfMember) -> Single[RemovedMember
         Problem: NOT_FOUND, FORBIDDEN or RESOURCE_CONFLICT, as `check_change`.
     """
     membership = await _changed(ctx, request, None)
+    keys = await end_membership(ctx, membership)
+    user, home_id = await ctx.value(USERS, request.user_id), membership.workspace_id
+    return Single(wire.to_bytes(reshape(RemovedMember, user, workspace_id=home_id, keys=keys)))
+
+
+async def end_membership(ctx: Context, membership: Membership) -> tuple[KeyLeft, ...]:
+    """Remove a member with the invitations that they made; the keys that go on in their name."""
     await ctx.remove(MEMBERS, membership.id)
     await end_invitations(ctx, membership.workspace_id, membership.user_id)
-    user = await ctx.value(USERS, request.user_id)
     keys = await list_keys(ctx, membership.workspace_id)
-    rows = tuple(reshape(KeyLeft, key) for key in keys if key.user_id == user.id)
-    return Single(
-        wire.to_bytes(reshape(RemovedMember, user, workspace_id=membership.workspace_id, keys=rows))
-    )
+    return tuple(reshape(KeyLeft, key) for key in keys if key.user_id == membership.user_id)
 
 
 async def _changed(ctx: Context, request: OfMember, role: Role | None) -> Membership:
@@ -357,61 +362,39 @@ async def rename_workspace(ctx: Context, request: RenameWorkspace) -> Single[Pla
 # -- declarations ------------------------------------------------------------------------------
 
 
-def _local(command: str, summary: str, run: Any, **members: Any) -> Operation[Any, Any]:
-    shared = {"local": True, "binding": "system", "roles": MANAGERS}
-    return declare(command, "POST", summary, run, **{**shared, **members})
-
-
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
-    _local(
+    for_managers(
         "members list",
         "List the people of a workspace and their roles",
         list_members,
-        method="GET",
         columns=("id", "name", "handle", "role", "createdAt"),
     ),
-    _local(
+    for_managers(
         "members invite",
         "Make a link by which one person joins a workspace",
         invite_member,
         confidential=Confidential(),
-        guarded=True,
     ),
-    _local(
+    for_managers(
         "members invitations",
         "List the invitations that nobody has used yet",
         list_invitations,
-        method="GET",
         columns=("id", "handle", "role", "issuedBy", "createdAt", "expiresAt"),
     ),
-    _local(
-        "members revoke-invitation",
-        "Revoke an invitation",
-        revoke_invitation,
-        guarded=True,
-    ),
-    _local(
-        "members set-role",
-        "Give a member another role",
-        set_member_role,
-        guarded=True,
-    ),
-    _local(
-        "members remove",
-        "Remove a member from a workspace",
-        remove_member,
-        guarded=True,
-    ),
-    _local(
+    for_managers("members revoke-invitation", "Revoke an invitation", revoke_invitation),
+    for_managers("members set-role", "Give a member another role", set_member_role),
+    for_managers("members remove", "Remove a member from a workspace", remove_member),
+    for_managers(
         "workspace show",
         "Show a workspace, its plan and how many people and keys it has",
         show_workspace,
         method="GET",
         roles=EVERYBODY,
     ),
-    _local(
+    for_managers(
         "workspace rename",
         "Give a workspace another name",
         rename_workspace,
+        guarded=False,
     ),
 )

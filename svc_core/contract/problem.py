@@ -105,6 +105,11 @@ def refuse(faults: list[InputFault]) -> None:
         raise Problem(VALIDATION_FAILED, describe(faults))
 
 
+def conflict(detail: str, step: str) -> Problem:
+    """The problem RESOURCE_CONFLICT, with the next step of this occurrence."""
+    return Problem(RESOURCE_CONFLICT, detail, resolution=step)
+
+
 # -- the catalogue -----------------------------------------------------------------------------
 
 

@@ -376,7 +376,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "ledger history",
         "List the records about a subject, oldest first",
         list_subject_history,
-        method="GET",
         roles=EVERYBODY,
         columns=("seq", "recordedAt", "kind", "op", "payload", "validFrom", "validTo", "id"),
     ),

@@ -196,8 +196,6 @@ def check_redeliverable(webhook: StoredWebhook, delivery: Delivery) -> None:
     if webhook.status == "disabled":
         raise disabled_problem()
     if delivery.status in {"pending", "delivering"}:
-        raise Problem(
-            problem.RESOURCE_CONFLICT,
-            "This delivery has not ended yet.",
-            resolution="Wait until it is delivered or failed.",
+        raise problem.conflict(
+            "This delivery has not ended yet.", "Wait until it is delivered or failed."
         )

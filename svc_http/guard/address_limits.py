@@ -6,6 +6,8 @@ They are counted in the same place as requests with a key, so that processes sha
 from datetime import datetime
 from typing import Final
 
+from attrs import frozen
+
 from svc_core.access import limits
 from svc_core.access.limits import DAY_SECONDS, MINUTE_SECONDS
 from svc_core.contract import problem
@@ -13,48 +15,40 @@ from svc_core.contract.problem import Problem
 from svc_core.operation.ports import Counters, Pool, SharedUnavailable
 from svc_http.exchange.http_exchange import busy
 
-PER_MINUTE: Final = 120
-PER_DAY: Final = 20_000
-"""Enough for a person who looks up some receipts, and for an auditor's program with some thousands;
-far too few to guess the 96 random bits of a receipt's id."""
-PAGES_PER_MINUTE: Final = 300
-"""Of one session on the dashboard: nobody reads five pages a second."""
-PAGES_PER_DAY: Final = 50_000
-"""Of one session: its five pages a second for three hours."""
+
+@frozen
+class CallerLimit:
+    """How much callers of one kind may ask for in a minute and in a day, and what more is told."""
+
+    kind: str
+    per_minute: int
+    per_day: int
+    refusal: str
+
+    async def count(self, counters: Counters, caller: str, now: datetime, *, admits: bool) -> None:
+        """Count one request of a caller.
+
+        Raises:
+            Problem: RATE_LIMITED, or as `wait_seconds`.
+        """
+        pools = (
+            Pool(f"{self.kind}-minute", caller, self.per_minute, MINUTE_SECONDS),
+            Pool(f"{self.kind}-day", caller, self.per_day, DAY_SECONDS),
+        )
+        wait = await wait_seconds(counters, pools, now, admits=admits)
+        if wait is not None:
+            raise Problem(problem.RATE_LIMITED, self.refusal, {"Retry-After": str(wait)})
 
 
-async def count_by_address(counters: Counters, block: str, now: datetime, *, admits: bool) -> None:
-    """Count one request of an address block.
-
-    Raises:
-        Problem: RATE_LIMITED, or as `wait_seconds`.
-    """
-    pools = (
-        Pool("address-minute", block, PER_MINUTE, MINUTE_SECONDS),
-        Pool("address-day", block, PER_DAY, DAY_SECONDS),
-    )
-    wait = await wait_seconds(counters, pools, now, admits=admits)
-    if wait is not None:
-        detail = "This address has used up its requests without a key."
-        raise Problem(problem.RATE_LIMITED, detail, {"Retry-After": str(wait)})
-
-
-async def count_by_session(
-    counters: Counters, session_id: str, now: datetime, *, admits: bool
-) -> None:
-    """Count one page of the dashboard for a session.
-
-    Raises:
-        Problem: RATE_LIMITED, or as `wait_seconds`.
-    """
-    pools = (
-        Pool("session-minute", session_id, PAGES_PER_MINUTE, MINUTE_SECONDS),
-        Pool("session-day", session_id, PAGES_PER_DAY, DAY_SECONDS),
-    )
-    wait = await wait_seconds(counters, pools, now, admits=admits)
-    if wait is not None:
-        detail = "This session has asked for too many pages."
-        raise Problem(problem.RATE_LIMITED, detail, {"Retry-After": str(wait)})
+BY_ADDRESS: Final = CallerLimit(
+    "address", 120, 20_000, "This address has used up its requests without a key."
+)
+"""Of one address block: enough for a person who looks up some receipts, and for an auditor's
+program with some thousands; far too few to guess the 96 random bits of a receipt's id."""
+BY_SESSION: Final = CallerLimit(
+    "session", 300, 50_000, "This session has asked for too many pages."
+)
+"""Of one session on the dashboard: nobody reads five pages a second, nor so for three hours."""
 
 
 async def wait_seconds(

@@ -278,7 +278,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "sources formats",
         "Show the formats that are read",
         list_formats,
-        method="GET",
         binding="system",
         columns=("id", "title", "kind", "brings", "surfaces", "license"),
         notes=("options",),

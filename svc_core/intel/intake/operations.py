@@ -258,8 +258,9 @@ async def write_sources(ctx: WorkContext, wishes: Sequence[SourceWish]) -> list[
     for id_, wish in zip(ids, wishes, strict=True):
         registry.check_wish(wish, by_id.get(id_))
     if len(by_id.keys() | set(ids)) > SOURCES_MAX:
-        detail = f"An installation has at most {SOURCES_MAX:,} sources."
-        raise Problem(problem.RESOURCE_CONFLICT, detail, resolution="Remove some sources first.")
+        raise problem.conflict(
+            f"An installation has at most {SOURCES_MAX:,} sources.", "Remove some sources first."
+        )
     sources: list[Source] = []
     for batch in _batches(wishes, BATCH_SOURCES):
         sources += await ctx.work.write(SYSTEM, partial(_add, batch))
@@ -520,7 +521,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "sources status",
         "Show how every source is doing",
         list_sources,
-        method="GET",
         binding="system",
         columns=(*_COLUMNS, "health.rejectedLastRun", "location", "health.lastSuccessAt"),
         notes=_FAULTS,

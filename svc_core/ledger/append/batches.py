@@ -143,10 +143,8 @@ async def _store_new(ctx: Context, batch: Batch) -> None:
     try:
         await store_batch(ctx, batch)
     except StaleVersionError as error:
-        raise Problem(
-            problem.RESOURCE_CONFLICT,
-            "Another append was first.",
-            resolution="Send the same request again.",
+        raise problem.conflict(
+            "Another append was first.", "Send the same request again."
         ) from error
     except DuplicateRecordError as error:
         raise Problem(problem.DUPLICATE_RECORD, f"{error.id} is already in the ledger.") from error

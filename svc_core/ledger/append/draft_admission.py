@@ -54,11 +54,10 @@ class BatchAdmission:
         judged = {draft.subject for draft in drafts if draft.subject and _acts_on_effect(draft)}
         counts = await ctx.tx.ledger.counts_of(sorted(subjects))
         if sum(counts[subject] for subject in judged) > JUDGED_RECORDS_MAX:
-            raise Problem(
-                problem.RESOURCE_CONFLICT,
+            raise problem.conflict(
                 f"Its entries act on subjects with more than {JUDGED_RECORDS_MAX} records "
                 "together.",
-                resolution="Send the entries of fewer subjects in one request.",
+                "Send the entries of fewer subjects in one request.",
             )
         admission = cls(may_erase(ctx), counts)
         named = subjects.union(*map(cited_ids, drafts))

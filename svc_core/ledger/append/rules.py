@@ -123,10 +123,8 @@ def check_room(op: Op, count: int) -> None:
     """
     limit = SUBJECT_RECORDS_MAX * (2 if op == "retract" else 1)
     if op != "erase" and count >= limit:
-        raise Problem(
-            problem.RESOURCE_CONFLICT,
-            f"/subject: it has {limit} records already",
-            resolution="Open another subject and append to that.",
+        raise problem.conflict(
+            f"/subject: it has {limit} records already", "Open another subject and append to that."
         )
 
 

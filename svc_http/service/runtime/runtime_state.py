@@ -312,23 +312,22 @@ class Runtime:
         """Count a request that shows no key.
 
         Raises:
-            Problem: as `address_limits.count`.
+            Problem: as `CallerLimit.count`.
         """
         admits = self.settings.counters_down == "admit"
-        return address_limits.count_by_address(
-            self.shared.counters, self.gate.block(exchange), now, admits=admits
-        )
+        block = self.gate.block(exchange)
+        return address_limits.BY_ADDRESS.count(self.shared.counters, block, now, admits=admits)
 
     async def count_visit(self, session_id: str, now: datetime) -> None:
         """Count a page of the dashboard for a session.
 
         Raises:
-            Problem: as `address_limits.count_by_session`.
+            Problem: as `CallerLimit.count`.
         """
         if self.settings.rate_limits:
             admits = self.settings.counters_down == "admit"
             counters = self.shared.counters
-            await address_limits.count_by_session(counters, session_id, now, admits=admits)
+            await address_limits.BY_SESSION.count(counters, session_id, now, admits=admits)
 
     @property
     def refuses(self) -> bool:

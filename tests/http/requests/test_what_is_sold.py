@@ -15,7 +15,7 @@ from svc_core.payments.operations import Receipts
 from svc_core.payments.receipts import Signing
 from svc_core.payments.states import State
 from svc_core.reports.profiles.model import PROFILES
-from svc_http.guard import address_limits as by_address
+from svc_http.guard import address_limits
 from svc_http.run.control import services as lends
 from svc_http.settings import SettingsError, load
 from svc_http.stores import MemoryStorage
@@ -181,7 +181,8 @@ def test_receipts_need_no_key_and_pass_over_any(shop):
 
 
 def test_an_address_asks_so_often_and_no_oftener(shop, check_problem, monkeypatch):
-    monkeypatch.setattr(by_address, "PER_MINUTE", 3)
+    few = attrs.evolve(address_limits.BY_ADDRESS, per_minute=3)
+    monkeypatch.setattr(address_limits, "BY_ADDRESS", few)
     house = shop(PAYMENT)
     for _ in range(3):
         assert house.ask("GET", f"{PATH}/{RECEIPT}").status_code == 200
