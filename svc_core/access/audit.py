@@ -147,6 +147,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "List who did what, newest first",
         list_audit,
         media=(JSON, NDJSON),
+        method="GET",
         columns=("at", "who", "operation", "outcome", "targetId", "address"),
     ),
 )

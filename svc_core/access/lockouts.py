@@ -13,13 +13,9 @@ from svc_core.access.address import DEFAULT_TRUSTED, AddressRules
 from svc_core.contract.result import Page, Single
 from svc_core.operation.caller import CallContext
 from svc_core.operation.declaration import Operation, local
+from svc_core.operation.members import NoMembers
 from svc_core.operation.ports import Lockouts
 from svc_core.wire.constraints import Arg
-
-
-@frozen
-class ListLockouts:
-    """No choice: all there are."""
 
 
 @frozen
@@ -52,7 +48,7 @@ def address_rules(ctx: CallContext) -> AddressRules:
     return rules
 
 
-async def list_lockouts(ctx: CallContext, _: ListLockouts) -> Page[LockoutRow]:
+async def list_lockouts(ctx: CallContext, _: NoMembers) -> Page[LockoutRow]:
     """The addresses that are locked now."""
     rows = await ctx.borrow(Lockouts).locked(ctx.now)
     return Page(tuple(wire.to_bytes(LockoutRow(*row)) for row in rows))
@@ -73,6 +69,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "List the addresses and accounts that are locked out, the next to be free first",
         list_lockouts,
         binding="system",
+        method="GET",
         columns=("address", "until"),
     ),
     local(

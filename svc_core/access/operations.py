@@ -47,6 +47,7 @@ from svc_core.operation.declaration import (
     declare,
     local,
 )
+from svc_core.operation.members import NoMembers
 from svc_core.operation.merge_patch import sent_members
 from svc_core.operation.ports import Collection, T, Transaction
 from svc_core.wire.constraints import Arg, Doc, IdOf
@@ -452,11 +453,6 @@ class OfWorkspace:
 
 
 @frozen
-class NoFilters:
-    """No choice: all there are."""
-
-
-@frozen
 class CreateKey(KeyMembers):
     """A new key."""
 
@@ -570,7 +566,7 @@ async def _create_workspace(ctx: Context, request: CreateWorkspace) -> Single[Pl
     return _one_row(reshape(PlacedWorkspace, workspace))
 
 
-async def _list_workspaces(ctx: Context, _: NoFilters) -> Page[ListedWorkspace]:
+async def _list_workspaces(ctx: Context, _: NoMembers) -> Page[ListedWorkspace]:
     workspaces = await list_workspaces(ctx)
     endings = await ctx.find_many(ENDINGS, [row.id for row in workspaces])
     times = {id_: ending.ends_at for id_, ending in endings.items()}
@@ -587,14 +583,14 @@ async def _create_user(ctx: Context, request: CreateUser) -> Single[User]:
     return _one_row(user)
 
 
-async def _list_users(ctx: Context, _: NoFilters) -> Page[ListedUser]:
+async def _list_users(ctx: Context, _: NoMembers) -> Page[ListedUser]:
     users = await list_users(ctx)
     people = await ctx.find_many(CREDENTIALS, [user.id for user in users])
     handles = {id_: credential.handle for id_, credential in people.items()}
     return _page([reshape(ListedUser, user, handle=handles.get(user.id)) for user in users])
 
 
-async def _list_plans(ctx: Context, _: NoFilters) -> Page[Plan]:
+async def _list_plans(ctx: Context, _: NoMembers) -> Page[Plan]:
     return _page(tuple(ctx.borrow(PlanTable).plans.values()))
 
 
@@ -711,10 +707,9 @@ def for_managers(
 
     It is as `local` declares one, but for its description: the docstring of `run`.
     """
-    address = "GET" if "columns" in members else "POST"
-    is_guarded = members.get("method", address) != "GET"
+    is_guarded = members.get("method") != "GET"
     shared = {"local": True, "binding": "system", "roles": MANAGERS, "guarded": is_guarded}
-    return declare(command, address, summary, run, **{**shared, **members})
+    return declare(command, "POST", summary, run, **{**shared, **members})
 
 
 _BINDING_NOTE = "It is bound to its workspace for life. Its secret cannot be shown again."
@@ -730,6 +725,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "workspaces list",
         "List the workspaces, newest first",
         _list_workspaces,
+        method="GET",
         columns=("id", "name", "plan", "createdAt", "endsAt"),
     ),
     _local("users create", "Create a user", _create_user),
@@ -737,6 +733,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "users list",
         "List the users, newest first",
         _list_users,
+        method="GET",
         columns=("id", "name", "handle", "email", "plan", "createdAt"),
     ),
     _local(
@@ -744,6 +741,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Show the plan table in force",
         _list_plans,
         roles=MANAGERS,
+        method="GET",
         columns=tuple(map(wire.camel, attrs.fields_dict(Plan))),
     ),
     _local(
@@ -763,6 +761,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "keys list",
         "List the keys, newest first, without their secrets",
         _list_keys,
+        method="GET",
         columns=(
             *("id", "name", "status", "scopes", "prefix"),
             *("lastUsedAt", "expiresAt", "plan", "workspaceId"),

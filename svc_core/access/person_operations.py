@@ -427,6 +427,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "sessions list",
         "List the sessions of people in browsers, newest first",
         list_sessions,
+        method="GET",
         columns=("id", "handle", "agent", "address", "createdAt", "lastSeenAt"),
     ),
     _own("sessions revoke", "End a session at once", revoke_session),

@@ -367,6 +367,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "members list",
         "List the people of a workspace and their roles",
         list_members,
+        method="GET",
         columns=("id", "name", "handle", "role", "createdAt"),
     ),
     for_managers(
@@ -379,6 +380,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "members invitations",
         "List the invitations that nobody has used yet",
         list_invitations,
+        method="GET",
         columns=("id", "handle", "role", "issuedBy", "createdAt", "expiresAt"),
     ),
     for_managers("members revoke-invitation", "Revoke an invitation", revoke_invitation),

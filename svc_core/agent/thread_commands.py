@@ -110,6 +110,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "threads list",
         "List your conversations with the agent",
         list_threads,
+        method="GET",
         columns=("id", "title", "lastAt", "turns"),
     ),
     _local("threads show", "Read a conversation with the agent", show_thread, method="GET"),

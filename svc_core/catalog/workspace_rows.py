@@ -31,7 +31,7 @@ from svc_core.contract.result import Page, Single
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import NDJSON, OWNERS, Operation, local
-from svc_core.operation.members import micros
+from svc_core.operation.members import NoMembers, micros
 from svc_core.operation.ports import SYSTEM, Collection, Position
 from svc_core.operation.units import Units, WorkContext
 from svc_core.reports.audio import AUDIO, FILE_CHECKS
@@ -65,11 +65,6 @@ EXPORTED: Final = (
 """The collections of an export, by name; what else a tenant has is secret, derived or a queue."""
 
 Collections = Sequence[Collection[Any]]
-
-
-@frozen
-class OfWholeWorkspace:
-    """The workspace that the caller works in."""
 
 
 @frozen
@@ -123,7 +118,7 @@ async def delete_workspace(ctx: WorkContext, request: DeleteWorkspace) -> Single
     return Single(wire.to_bytes(await ctx.work.write(SYSTEM, mark)))
 
 
-async def keep_workspace(ctx: WorkContext, _: OfWholeWorkspace) -> Single[Workspace]:
+async def keep_workspace(ctx: WorkContext, _: NoMembers) -> Single[Workspace]:
     """Takes the mark of a deletion away, while the seven days last.
 
     Raises:
@@ -237,7 +232,7 @@ def workspace_operations(collections: Collections) -> tuple[Operation[Any, Any],
     by_name = {collection.name: collection for collection in collections}
 
     async def foresee_workspace_deletion(
-        ctx: WorkContext, _: OfWholeWorkspace
+        ctx: WorkContext, _: NoMembers
     ) -> Single[Mapping[str, int]]:
         """What goes with the workspace; more than 10,000 of anything are not counted."""
 

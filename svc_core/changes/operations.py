@@ -38,7 +38,7 @@ from svc_core.operation.declaration import (
     header_field,
     local,
 )
-from svc_core.operation.members import Limit
+from svc_core.operation.members import Limit, NoMembers
 from svc_core.operation.ports import BASE_V1, Change, ChangeType, FeedPosition
 from svc_core.operation.stream import Stream
 from svc_core.wire.constraints import Example, Pattern
@@ -116,11 +116,6 @@ async def _list_page(ctx: Context, request: ListChanges) -> Page[ChangeRow]:
 
 
 @frozen
-class ReadFeedHead:
-    """The end of the feed."""
-
-
-@frozen
 class FeedHead:
     """The watermark after the newest change."""
 
@@ -128,7 +123,7 @@ class FeedHead:
     watermark: str
 
 
-async def read_feed_head(ctx: Context, _: ReadFeedHead) -> Single[FeedHead] | Content:
+async def read_feed_head(ctx: Context, _: NoMembers) -> Single[FeedHead] | Content:
     """The watermark after the newest change: where a consumer that wants no past begins."""
     position = await ctx.tx.changes.head()
     mark = cursor.Watermark(await ctx.tx.changes.epoch(), position.everybody, position.own)

@@ -22,7 +22,7 @@ from svc_core.intel.signals.signal_index import SIGNAL_INDEX, index_signals
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.host import Progress
-from svc_core.operation.members import micros
+from svc_core.operation.members import NoMembers, micros
 from svc_core.operation.ports import SYSTEM, Position, StoredRow
 from svc_core.operation.units import Units, WorkContext
 from svc_core.reports.model import FACETS, REPORTS
@@ -161,11 +161,6 @@ async def _save_batch(
 
 
 @frozen
-class ReindexKnowledge:
-    """All indexes, of every workspace and person."""
-
-
-@frozen
 class Reindexed:
     """What was looked at."""
 
@@ -175,7 +170,7 @@ class Reindexed:
     """The model of the vectors; null without one."""
 
 
-async def reindex_knowledge(ctx: WorkContext, request: ReindexKnowledge) -> Single[Reindexed]:  # noqa: ARG001
+async def reindex_knowledge(ctx: WorkContext, _: NoMembers) -> Single[Reindexed]:
     """Index every report and signal, and make the vectors that they lack.
 
     Raises:

@@ -238,6 +238,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "search all",
         "Search for rows of every kind",
         search_everything,
+        method="GET",
         binding="workspace",
         roles=EVERYBODY,
         columns=("kind", "id", "title", "detail"),

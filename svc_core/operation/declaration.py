@@ -327,6 +327,5 @@ def declare(
 def local(
     command: str, summary: str, run: UseCase[Req, Res], **members: Any
 ) -> Operation[Req, Res]:
-    """Declare an operation without a route, as `declare` does; one with `columns` lists rows."""
-    address = "GET" if "columns" in members else "POST"
-    return declare(command, address, summary, run, **{**_LOCAL, **members})
+    """Declare an operation without a route, as `declare` does."""
+    return declare(command, "POST", summary, run, **{**_LOCAL, **members})

@@ -57,6 +57,11 @@ class PageRequest:
     cursor: Cursor = UNSET
 
 
+@attrs.frozen
+class NoMembers:
+    """A request that leaves no choice: all there are, or the whole of what its operation is of."""
+
+
 ONE_LINE = Pattern(r" *[^\x00-\x20\x7f][^\x00-\x1f\x7f]*", "one line that is not blank")
 LANGUAGE_TAG = Pattern("[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}", "a BCP 47 language tag")
 NOT_BLANK = Pattern(r"[\s\S]*\S[\s\S]*", "text that is not blank")

@@ -23,6 +23,7 @@ from svc_core.intel.intake.operations import SourceReader
 from svc_core.intel.intake.registry import SourceWish
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
+from svc_core.operation.members import NoMembers
 from svc_core.operation.units import WorkContext
 from svc_core.text.topics import topics_of_labels
 from svc_core.wire.constraints import Arg, MaxLen
@@ -53,11 +54,6 @@ of other rows."""
 
 
 @frozen
-class ListFormats:
-    """Every format that is read."""
-
-
-@frozen
 class FormatRow:
     """One format: what its documents bring, where that is shown, and what they leave unsaid.
 
@@ -78,7 +74,7 @@ class FormatRow:
     cadence_seconds: int
 
 
-async def list_formats(_: Context, __: ListFormats) -> Page[FormatRow]:
+async def list_formats(_: Context, __: NoMembers) -> Page[FormatRow]:
     """The formats in the order in which they are tried."""
     return Page(tuple(wire.to_bytes(_format_row(format_)) for format_ in TABLE))
 
@@ -279,6 +275,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Show the formats that are read",
         list_formats,
         binding="system",
+        method="GET",
         columns=("id", "title", "kind", "brings", "surfaces", "license"),
         notes=("options",),
     ),

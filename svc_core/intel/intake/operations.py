@@ -31,7 +31,7 @@ from svc_core.intel.intake.registry import CADENCE_SECONDS_MAX, CADENCE_SECONDS_
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation, local
 from svc_core.operation.host import ProgressListener
-from svc_core.operation.members import SourceId
+from svc_core.operation.members import NoMembers, SourceId
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
 from svc_core.wire import InputFault
@@ -156,11 +156,6 @@ class RemoveSources(ChosenSources):
 
     withdraw: bool = False
     """Take back what they brought and nobody else brings."""
-
-
-@frozen
-class ListSources:
-    """Every source there is."""
 
 
 @frozen(kw_only=True)
@@ -432,7 +427,7 @@ def _no_source(id_: str) -> Problem:
 # -- showing -----------------------------------------------------------------------------------
 
 
-async def list_sources(ctx: Context, _: ListSources) -> Page[SourceRow]:
+async def list_sources(ctx: Context, _: NoMembers) -> Page[SourceRow]:
     """Every source with its health, by name."""
     sources = await registry.stored_sources(ctx, limit=SOURCES_MAX)
     return Page(tuple(map(source_row, sorted(sources, key=lambda s: (s.name, s.location)))))
@@ -522,6 +517,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "Show how every source is doing",
         list_sources,
         binding="system",
+        method="GET",
         columns=(*_COLUMNS, "health.rejectedLastRun", "location", "health.lastSuccessAt"),
         notes=_FAULTS,
     ),

@@ -28,7 +28,7 @@ from svc_core.intel.news.model import (
 )
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import JSON, NDJSON, PATH, Operation, declare
-from svc_core.operation.members import ObservationId, RecapId
+from svc_core.operation.members import NoMembers, ObservationId, RecapId
 from svc_core.search.lists import Listing
 from svc_core.text.topics import TOPICS, Topic
 from svc_core.wire.constraints import Example
@@ -51,11 +51,6 @@ class GetRecap:
     """One recap."""
 
     recap_id: Annotated[RecapId, PATH]
-
-
-@frozen
-class ListTopics:
-    """The topic catalogue."""
 
 
 @frozen
@@ -151,7 +146,7 @@ async def list_recaps(ctx: Context, request: ListRecaps) -> Page[Recap]:
     return await RECAP_LISTING.page(ctx, request)
 
 
-async def list_news_feeds(ctx: Context, _: ListTopics) -> Page[TopicRow]:
+async def list_news_feeds(ctx: Context, _: NoMembers) -> Page[TopicRow]:
     """The catalogue of 40 topics, each with its sources and recent activity."""
     return Page(tuple([wire.to_bytes(await _topic_row(ctx, topic)) for topic in TOPICS]))
 

@@ -17,7 +17,6 @@ from svc_core.intel.signals.signal_index import SIGNAL_INDEX
 from svc_core.knowledge import index_upkeep as reindexing
 from svc_core.knowledge import retrieval as retrieving
 from svc_core.knowledge.index_upkeep import (
-    ReindexKnowledge,
     process_index,
     queue_reindex,
     reindex_knowledge,
@@ -25,6 +24,7 @@ from svc_core.knowledge.index_upkeep import (
 from svc_core.knowledge.retrieval import TimeLimit
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
+from svc_core.operation.members import NoMembers
 from svc_core.operation.parsing import Site
 from svc_core.operation.ports import SYSTEM, SharedUnavailable
 from svc_core.reports.profiles.model import (
@@ -116,7 +116,7 @@ async def workspace(service: Any) -> str:
 
 
 async def reindex(service: Any) -> Any:
-    return (await reindex_knowledge(service.context(Actor(SYSTEM)), ReindexKnowledge())).raw
+    return (await reindex_knowledge(service.context(Actor(SYSTEM)), NoMembers())).raw
 
 
 def ids(rows: Any) -> list[str]:

@@ -10,7 +10,6 @@ from svc_core.access.lockout import MemoryLockouts
 from svc_core.access.lockouts import (
     LOCAL_OPERATIONS,
     ClearLockouts,
-    ListLockouts,
     clear_lockouts,
     list_lockouts,
 )
@@ -21,6 +20,7 @@ from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import OPERATOR
 from svc_core.operation.host import Host
+from svc_core.operation.members import NoMembers
 from svc_core.operation.ports import SYSTEM, Lockouts
 from svc_core.testing.clock import CountingIds, FrozenClock
 
@@ -43,7 +43,7 @@ def book() -> MemoryLockouts:
 
 
 def test_what_is_locked_is_listed(book: MemoryLockouts) -> None:
-    page = drive.run(list_lockouts(context({Lockouts: book}), ListLockouts()))
+    page = drive.run(list_lockouts(context({Lockouts: book}), NoMembers()))
     assert [json.loads(row)["address"] for row in page.rows] == [
         "192.0.2.7",
         "2001:db8::/64",
@@ -76,4 +76,4 @@ def test_an_address_is_found_however_it_is_written(
 def test_only_the_operator_may_and_only_where_there_are_lockouts() -> None:
     assert {operation.roles for operation in LOCAL_OPERATIONS} == {OPERATOR}
     with pytest.raises(Problem, match="SERVICE_UNAVAILABLE"):
-        drive.run(list_lockouts(context({}), ListLockouts()))
+        drive.run(list_lockouts(context({}), NoMembers()))

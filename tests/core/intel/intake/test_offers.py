@@ -14,6 +14,7 @@ from svc_core.base import drive
 from svc_core.formats.table import FORMATS, TABLE, check_options
 from svc_core.intel.intake import catalogue, health
 from svc_core.intel.intake.kinds import KINDS
+from svc_core.operation.members import NoMembers
 from svc_core.text.topics import TOPIC_IDS
 
 _NAMES = """
@@ -61,7 +62,7 @@ def test_what_is_said_to_show_a_kind_of_row_is_a_list_of_the_service() -> None:
 
 def test_every_format_says_what_it_brings_and_where_that_is_shown() -> None:
     context: Any = None
-    page = drive.run(catalogue.list_formats(context, catalogue.ListFormats()))
+    page = drive.run(catalogue.list_formats(context, NoMembers()))
     for row in map(json.loads, page.rows):
         assert row["brings"] == list(FORMATS[row["id"]].resources), row["id"]
         assert row["surfaces"], row["id"]
