@@ -54,7 +54,6 @@ from svc_core.operation.declaration import (
     local,
 )
 from svc_core.operation.host import ProgressListener
-from svc_core.operation.members import NoMembers
 from svc_core.operation.units import WorkContext
 from svc_core.wire.constraints import Arg, Doc, Ge, IdOf, Le, MaxLen, MinLen, Pattern
 
@@ -103,6 +102,16 @@ class ReadHead:
     """The ledger as it is, or as it was at a size."""
 
     size: Size = None
+
+
+@frozen
+class ReadKey:
+    """The ledger, of whatever size."""
+
+
+@frozen
+class CheckStore:
+    """The ledger with all that is kept beside its lines."""
 
 
 @frozen
@@ -241,7 +250,7 @@ async def read_head(ctx: Context, request: ReadHead) -> Single[SignedHead]:
     return Single(wire.to_bytes(answer))
 
 
-async def read_key(ctx: Context, _: NoMembers) -> Single[LedgerVerifierKey] | Content:
+async def read_key(ctx: Context, _: ReadKey) -> Single[LedgerVerifierKey] | Content:
     """The key that verifies the ledger's checkpoints (a C2SP vkey)."""
     head = await head_of(ctx)
     key = vkey_of(ctx, head)
@@ -263,7 +272,7 @@ async def read_lines(ctx: Context, request: ReadLines) -> Single[Lines]:
     return Single(wire.to_bytes(Lines(head.size, position, b64encode(buffer).decode())))
 
 
-async def fsck_ledger(ctx: WorkContext, _: NoMembers) -> Single[Verification]:
+async def fsck_ledger(ctx: WorkContext, _: CheckStore) -> Single[Verification]:
     """All that is kept of the ledger, compared with its lines."""
     return Single(wire.to_bytes(await verifying.verify_stored(ctx, level="strict")))
 
@@ -367,8 +376,8 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "ledger history",
         "List the records about a subject, oldest first",
         list_subject_history,
-        roles=EVERYBODY,
         method="GET",
+        roles=EVERYBODY,
         columns=("seq", "recordedAt", "kind", "op", "payload", "validFrom", "validTo", "id"),
     ),
     _local(
