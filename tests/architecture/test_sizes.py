@@ -39,7 +39,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.intel.signals": 1072,
     "svc_core.intel.vulnerabilities": 129,
     "svc_core.knowledge": 559,
-    "svc_core.ledger": 6245,
+    "svc_core.ledger": 6249,
     "svc_core.operation": 2459,
     "svc_core.outbox": 238,
     "svc_core.payments": 1380,
