@@ -28,6 +28,7 @@ from svc_core.ledger.append.validation import drafts, repeatable_salt
 from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.log.record_seals import payload_hash, record_id
 from svc_core.ledger.model import LedgerRecord, SealedRow, Verification, public_record
+from svc_core.ledger.operations import appended_rows
 from svc_core.ledger.records import KIND_PREFIX, Kind, SealedRecord, payload_bytes
 from svc_core.ledger.repository import (
     PART_LINES,
@@ -297,8 +298,7 @@ async def append_entries(ctx: Context, request: AppendEntries) -> Single[AppendR
     if not rest:
         return Single(wire.to_bytes(AppendReport(old_ids, (), (await head_of(ctx)).tag)))
     batch = await append_drafts(ctx, rest, salts=salts[len(old_ids) :] or None, start=len(old_ids))
-    pairs = zip(batch.records, batch.receipts, strict=True)
-    answer = AppendReport(old_ids, tuple(public_record(*pair) for pair in pairs), batch.head.tag)
+    answer = AppendReport(old_ids, appended_rows(batch, ctx.now), batch.head.tag)
     return Single(wire.to_bytes(answer))
 
 

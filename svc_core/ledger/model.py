@@ -20,7 +20,7 @@ from svc_core.ledger.fold.view import (
 from svc_core.ledger.log.note import to_base64
 from svc_core.ledger.records import Kind, Op, SealedRecord
 from svc_core.ledger.verify.outcome import Assurance, Checks, Fault, Level, VerificationOutcome
-from svc_core.wire.constraints import Doc, Example
+from svc_core.wire.constraints import Doc, Example, Ge
 
 Hex = Annotated[
     str,
@@ -38,6 +38,14 @@ Content = Annotated[
     Mapping[str, Any] | None,
     Doc("What it says, with its salt; null once it was erased."),
     Example({"label": "Pier 7 AG", "salt": "lC-r8la0cO3ZFn0_5F2QqA", "type": "organization"}),
+]
+SealedAhead = Annotated[
+    int,
+    Ge(1),
+    Doc(
+        "In the answer to an append, where the clock was set back: by how much the record time is "
+        "ahead of it."
+    ),
 ]
 Receipt = Annotated[
     str,
@@ -78,6 +86,7 @@ class LedgerRecord(RecordHead):
     seal: Hex
     """SHA-256(0x00 || head), the leaf hash of the tree."""
     receipt: Maybe[Receipt] = UNSET
+    sealed_ahead_seconds: Maybe[SealedAhead] = UNSET
 
 
 def public_record(record: SealedRecord, receipt: Maybe[str] = UNSET) -> LedgerRecord:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from hashlib import sha256
+from itertools import starmap
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import attrs
@@ -31,7 +32,7 @@ from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verificat
 from svc_core.ledger.queries import FoldBounds
 from svc_core.ledger.records import Kind, Op, decode
 from svc_core.ledger.repository import checkpoint_of, prefix, receipt_of, vkey_of
-from svc_core.ledger.timestamps import canonical_time
+from svc_core.ledger.timestamps import SealedTime, canonical_time
 from svc_core.ledger.transfer.marking import AMBER, Tlp
 from svc_core.ledger.verify.anchors import Anchor
 from svc_core.ledger.verify.outcome import Level
@@ -256,7 +257,7 @@ async def open_subject(ctx: Context, request: OpenSubject) -> Created[LedgerReco
     `headSeal` in the `basis` of a fold.
     """
     batch = await append_drafts(ctx, [request.body.entry()], start=None)
-    return _created_answer(batch, subject_path(batch.records[0].id))
+    return _created_answer(ctx, batch, subject_path(batch.records[0].id))
 
 
 async def append_records(ctx: Context, request: AppendRecords) -> Created[Any]:
@@ -283,18 +284,24 @@ async def append_records(ctx: Context, request: AppendRecords) -> Created[Any]:
     """
     if not isinstance(request.body, tuple):
         batch = await append_drafts(ctx, [request.body], start=None)
-        return _created_answer(batch, f"{RECORDS}/{batch.records[0].id}")
+        return _created_answer(ctx, batch, f"{RECORDS}/{batch.records[0].id}")
     batch = await append_drafts(ctx, request.body)
     first, count = batch.records[0].seq, len(batch.records)
     after = f"after={first - 1}&" if first else ""
-    rows = [public_record(*pair) for pair in zip(batch.records, batch.receipts, strict=True)]
+    rows = appended_rows(batch, ctx.now)
     place = f"{RECORDS}?{after}limit={count}"
     return Created(wire.to_bytes(rows), batch.head.tag, place)
 
 
-def _created_answer(batch: AppendedBatch, location: str) -> Created[Any]:
-    row = public_record(batch.records[0], batch.receipts[0])
-    return Created(wire.to_bytes(row), batch.head.tag, location)
+def appended_rows(batch: AppendedBatch, now: datetime) -> tuple[LedgerRecord, ...]:
+    """The records of an append with their receipts, and by how much they are ahead of the clock."""
+    ahead = SealedTime(batch.records[0].recorded_at).ahead_seconds(now) or UNSET
+    rows = starmap(public_record, zip(batch.records, batch.receipts, strict=True))
+    return tuple(attrs.evolve(row, sealed_ahead_seconds=ahead) for row in rows)
+
+
+def _created_answer(ctx: Context, batch: AppendedBatch, location: str) -> Created[Any]:
+    return Created(wire.to_bytes(appended_rows(batch, ctx.now)[0]), batch.head.tag, location)
 
 
 # -- reading -----------------------------------------------------------------------------------

@@ -51,6 +51,17 @@ def test_every_record_of_a_batch_has_its_receipt_and_one_record_time(town):
     ]
 
 
+def test_an_append_behind_a_clock_that_was_set_back_says_by_how_much(town):
+    subject = town.subject()
+    entry = {"kind": "claim", "subject": subject, "predicate": "headquarters", "value": ZUG}
+    assert "sealedAheadSeconds" not in town.append(entry)
+    town.house.clock.forward(hours=-1)
+    assert town.append(entry)["sealedAheadSeconds"] == 3_600
+    assert {row["sealedAheadSeconds"] for row in town.append([entry, entry])} == {3_600}
+    another = town.ask("POST", "/subjects", json={"type": "vessel", "label": "MV Pier"})
+    assert another.json()["data"]["sealedAheadSeconds"] == 3_600
+
+
 def test_a_number_that_reads_back_is_sealed_as_it_was_sent(town):
     subject = town.subject()
     text = f'{{"kind":"claim","subject":"{subject}","predicate":"draught","value":12.50}}'
