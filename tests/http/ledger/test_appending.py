@@ -58,8 +58,8 @@ def test_an_append_behind_a_clock_that_was_set_back_says_by_how_much(town):
     town.house.clock.forward(hours=-1)
     assert town.append(entry)["sealedAheadSeconds"] == 3_600
     assert {row["sealedAheadSeconds"] for row in town.append([entry, entry])} == {3_600}
-    another = town.ask("POST", "/subjects", json={"type": "vessel", "label": "MV Pier"})
-    assert another.json()["data"]["sealedAheadSeconds"] == 3_600
+    opening = town.ask("POST", "/subjects", json={"type": "vessel", "label": "MV Pier"})
+    assert opening.json()["data"]["sealedAheadSeconds"] == 3_600
 
 
 def test_a_number_that_reads_back_is_sealed_as_it_was_sent(town):
