@@ -53,11 +53,11 @@ def test_every_record_of_a_batch_has_its_receipt_and_one_record_time(town):
 
 def test_an_append_behind_a_clock_that_was_set_back_says_by_how_much(town):
     subject = town.subject()
-    entry = {"kind": "claim", "subject": subject, "predicate": "headquarters", "value": ZUG}
-    assert "sealedAheadSeconds" not in town.append(entry)
+    claim = {"kind": "claim", "subject": subject, "predicate": "headquarters", "value": ZUG}
+    assert "sealedAheadSeconds" not in town.append(claim)
     town.house.clock.forward(hours=-1)
-    assert town.append(entry)["sealedAheadSeconds"] == 3_600
-    assert {row["sealedAheadSeconds"] for row in town.append([entry, entry])} == {3_600}
+    assert town.append(claim)["sealedAheadSeconds"] == 3_600
+    assert {row["sealedAheadSeconds"] for row in town.append([claim, claim])} == {3_600}
     opening = town.ask("POST", "/subjects", json={"type": "vessel", "label": "MV Pier"})
     assert opening.json()["data"]["sealedAheadSeconds"] == 3_600
 
