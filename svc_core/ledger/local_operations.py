@@ -7,6 +7,7 @@ Rule 2: an import is verified strictly before anything is stored, and stored in 
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import takewhile
 from typing import Annotated, Any, Protocol
 
@@ -38,6 +39,7 @@ from svc_core.ledger.repository import (
     head_of,
     parted_records,
     prefix,
+    signed_answer,
     vkey_of,
 )
 from svc_core.ledger.verify.log_verification import line_chunks
@@ -238,6 +240,10 @@ async def list_subject_history(ctx: Context, request: SubjectHistory) -> Page[Le
 
 async def read_head(ctx: Context, request: ReadHead) -> Single[SignedHead]:
     """The signed head of the ledger, now or at a size."""
+    return await signed_answer(ctx, partial(_signed_head, request=request))
+
+
+async def _signed_head(ctx: Context, request: ReadHead) -> Single[SignedHead]:
     head = await prefix(ctx, request.size, is_signed=True)
     answer = SignedHead(
         ledger=head.ledger,

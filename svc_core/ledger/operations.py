@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from itertools import starmap
 from typing import Annotated, Any, Final, Literal, TypeVar
@@ -31,7 +32,7 @@ from svc_core.ledger.log.record_seals import TreeHead
 from svc_core.ledger.model import LedgerRecord, SealedRow, SubjectRow, Verification, public_record
 from svc_core.ledger.queries import FoldBounds
 from svc_core.ledger.records import Kind, Op, decode
-from svc_core.ledger.repository import checkpoint_of, prefix, receipt_of, vkey_of
+from svc_core.ledger.repository import checkpoint_of, prefix, receipt_of, signed_answer, vkey_of
 from svc_core.ledger.timestamps import SealedTime, canonical_time
 from svc_core.ledger.transfer.marking import AMBER, Tlp
 from svc_core.ledger.verify.anchors import Anchor
@@ -433,6 +434,10 @@ async def prove_record(ctx: Context, request: ProveRecord) -> Content:
     """The receipt of a record (c2sp.org/tlog-proof@v1): its index, the inclusion proof and the
     signed checkpoint of the current size, or of `size`.
     """
+    return await signed_answer(ctx, partial(_proof, request=request))
+
+
+async def _proof(ctx: Context, request: ProveRecord) -> Content:
     line = await _line(ctx, request.record_id)
     head = await prefix(ctx, or_default(request.size, None), is_signed=True)
     if line.seq >= head.size:
@@ -445,6 +450,10 @@ async def get_checkpoint(ctx: Context, request: GetCheckpoint) -> Content:
     """The signed tree head (C2SP tlog-checkpoint), of the current size or of `size`. Keep it
     elsewhere: it later shows that nothing was cut off or rewritten.
     """
+    return await signed_answer(ctx, partial(_checkpoint, request=request))
+
+
+async def _checkpoint(ctx: Context, request: GetCheckpoint) -> Content:
     head = await prefix(ctx, or_default(request.size, None), is_signed=True)
     text = checkpoint_of(ctx, head)
     return Content(UTF8_TEXT, text.encode(), (head.tag, text), _log_fields(ctx, head))

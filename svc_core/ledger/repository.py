@@ -8,9 +8,10 @@ Rule 3: a log has one name for good (C2SP tlog-checkpoint: the origin is "unique
         ledger, which it took in, does so under a name of its own.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import attrs
 from attrs import define, field, frozen
@@ -51,8 +52,16 @@ PART_LINES: Final = 500
 LINES_AT_ONCE: Final = 100
 """Lines of named records that are read together."""
 RETRY_SECONDS: Final = 5
+R = TypeVar("R")
+
+LOOKS_MAX: Final = 5
+"""Snapshots that are looked at for a head to sign, as others append meanwhile."""
 LEDGERS_MAX: Final = 10_000
 """Ledgers whose signed heads are remembered, those that grew last."""
+
+
+class Behind(Problem):
+    """A head is behind one that was signed before."""
 
 
 @define
@@ -68,14 +77,14 @@ class SignedHeads:
     """A number that grows with every change."""
 
     def check(self, head: TreeHead) -> None:
-        """Check that a committed head is not behind the one that was seen last, and note it.
+        """Check that a head is not behind the newest one that was noted.
 
         Raises:
-            Problem: SERVICE_UNAVAILABLE if it is.
+            Behind: it is, or was read before that one was noted.
         """
         size, seal = self.heads.get(head.ledger, (0, ""))
         if head.size < size or (head.size == size and size and head.seal != seal):
-            raise Problem(
+            raise Behind(
                 problem.SERVICE_UNAVAILABLE,
                 f"The ledger has {head.size} records; a checkpoint of {size} others was signed.",
                 {"Retry-After": str(RETRY_SECONDS)},
@@ -83,7 +92,10 @@ class SignedHeads:
                 "imports what is missing: svc ledger import. To go on without it: svc db "
                 "renew-epoch, and restart the servers.",
             )
-        if head.size > size:
+
+    def note(self, head: TreeHead) -> None:
+        """Note a head that is committed."""
+        if head.size > self.heads.get(head.ledger, (0, ""))[0]:
             self.heads.pop(head.ledger, None)
             self.heads[head.ledger] = head.size, head.seal
             self.version += 1
@@ -91,14 +103,24 @@ class SignedHeads:
                 del self.heads[next(iter(self.heads))]
 
 
-def check_signable(ctx: CallContext, head: TreeHead) -> None:
-    """Check that the committed head of a ledger is not behind one that was signed before.
+async def signed_answer(ctx: Context, unit: Callable[[Context], Awaitable[R]]) -> R:
+    """Run a reading unit that signs; again, where its snapshot is behind what was noted since.
 
     Raises:
-        Problem: SERVICE_UNAVAILABLE if it is.
+        Problem: SERVICE_UNAVAILABLE; the ledger itself is behind.
     """
-    if (signed := ctx.host.providers.get(SignedHeads)) is not None:
-        signed.check(head)
+    try:
+        return await unit(ctx)
+    except Behind:
+        pass
+
+    async def rest(work: WorkContext) -> R:
+        for _ in range(LOOKS_MAX - 1):
+            with suppress(Behind):
+                return await work.work.read(work.actor.tenant, unit)
+        return await work.work.read(work.actor.tenant, unit)
+
+    return ctx.later(rest)
 
 
 Lines: TypeAlias = Sequence[tuple[str, bytes]]
@@ -201,8 +223,9 @@ async def prefix(ctx: Context, size: int | None, *, is_signed: bool = False) -> 
             stored tree is damaged, or behind what was signed before.
     """
     head = await head_of(ctx)
-    if is_signed:
-        check_signable(ctx, head)
+    if is_signed and (signed := ctx.host.providers.get(SignedHeads)) is not None:
+        signed.check(head)
+        signed.note(head)
     if size is None or size == head.size:
         return head
     if size > head.size:

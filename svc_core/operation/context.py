@@ -53,9 +53,13 @@ class Rest:
 
 @frozen
 class Context(CallContext):
-    """A call within one unit of work, and the verbs for its rows."""
+    """A call within one unit of work, and the verbs for its rows.
+
+    `committed` are called once the unit is committed, if it ever is.
+    """
 
     tx: Transaction = field(kw_only=True)
+    committed: list[Callable[[], None]] = field(factory=list, kw_only=True)
 
     def later(self, rest: Callable[[Any], Awaitable[R]]) -> R:
         """What a reading use case returns where its result takes more than this unit of work.

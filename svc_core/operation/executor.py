@@ -104,12 +104,18 @@ class Execution:
         if read_ahead is not None:
             ahead = await storage.read(self.actor.tenant, lambda tx: read_ahead(self.context(tx)))
 
+        committed: list[Callable[[], None]] = []
+
         async def unit(tx: Transaction) -> Reply | Rest:
-            context = self.context(tx, ahead)
+            committed.clear()  # of a run that was undone
+            context = attrs.evolve(self.context(tx, ahead), committed=committed)
             return await _perform(self.invocation, context, witness if operation.writes else None)
 
         run = storage.write if operation.writes else storage.read
-        return await run(self.actor.tenant, unit)
+        reply = await run(self.actor.tenant, unit)
+        for tell in committed:
+            tell()
+        return reply
 
     async def examine(self) -> None:
         """Check that the target of a write exists and meets the preconditions.

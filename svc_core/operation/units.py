@@ -29,11 +29,15 @@ class Units:
 
     async def read(self, tenant: str, usecase: Callable[[Context], Awaitable[R]]) -> R:
         """Run a use case for `tenant` on one snapshot."""
-        return await self.storage.read(tenant, self._unit(tenant, usecase))
+        return await self.storage.read(tenant, self._unit(tenant, usecase, []))
 
     async def write(self, tenant: str, usecase: Callable[[Context], Awaitable[R]]) -> R:
         """Run a use case for `tenant` and commit it durably."""
-        return await self.storage.write(tenant, self._unit(tenant, usecase))
+        committed: list[Callable[[], None]] = []
+        outcome = await self.storage.write(tenant, self._unit(tenant, usecase, committed))
+        for tell in committed:
+            tell()
+        return outcome
 
     async def tenants(self) -> Sequence[str]:
         """The ids of all workspaces and people that the host knows."""
@@ -58,14 +62,21 @@ class Units:
         return WorkContext(*members, aliases=has_aliases, host=self.host, work=self)
 
     def _unit(
-        self, tenant: str, usecase: Callable[[Context], Awaitable[R]]
+        self,
+        tenant: str,
+        usecase: Callable[[Context], Awaitable[R]],
+        committed: list[Callable[[], None]],
     ) -> Callable[[Transaction], Awaitable[R]]:
         now = self.now()
         has_aliases = self.host.has_aliases(now)
         members = now, self.ids, Actor(tenant), "", self.keyring
 
         async def unit(tx: Transaction) -> R:
-            return await usecase(Context(*members, aliases=has_aliases, host=self.host, tx=tx))
+            committed.clear()  # of a run that was undone
+            context = Context(
+                *members, aliases=has_aliases, host=self.host, tx=tx, committed=committed
+            )
+            return await usecase(context)
 
         return unit
 

@@ -9,6 +9,7 @@ Rule 3: an erasure removes the content from the line and the indexes; heads, sea
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from attrs import field, frozen
@@ -25,8 +26,8 @@ from svc_core.ledger.log.record_seals import Batch, TreeHead, seal_batch
 from svc_core.ledger.records import SealedRecord
 from svc_core.ledger.repository import (
     Proofs,
+    SignedHeads,
     check_end,
-    check_signable,
     checkpoint_of,
     head_of,
 )
@@ -85,7 +86,6 @@ async def append_drafts(
     batch_drafts = drafts(entries, author=author, salts=batch_salts, start=start)
     head = await head_of(ctx)
     _check_precondition(ctx, head)
-    check_signable(ctx, head)
     await check_end(ctx, head)
     batch = seal_batch(head, batch_drafts, timestamps.utc_text(ctx.now))
     if (sealed := ctx.host.providers.get(timestamps.SealedTime)) is not None:
@@ -104,6 +104,9 @@ async def append_drafts(
     for record in batch.records:
         if record.op == "erase":
             await erase_content(ctx, str(record.target))
+    if (signed := ctx.host.providers.get(SignedHeads)) is not None:
+        signed.check(head)  # here, where no other append has overtaken this one
+        ctx.committed.append(partial(signed.note, batch.head))
     checkpoint = await publish_head(ctx, batch.head, subject_members(batch.records))
     proofs = Proofs(ctx)
     receipts = [

@@ -7,8 +7,11 @@ import pytest
 
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.ledger.append.batches import append_drafts
+from svc_core.ledger.append.entries import ENTRIES
 from svc_core.ledger.log.record_seals import TreeHead
 from svc_core.ledger.repository import LEDGERS_MAX, SignedHeads
+from svc_core.operation.context import Context
 from svc_http.service.signed_heads import SignedHeadsFile, heads_path
 
 
@@ -26,6 +29,7 @@ def test_what_goes_back_is_refused_and_what_goes_on_is_not(
     signed = SignedHeads()
     for size in sizes[:-1]:
         signed.check(head(size))
+        signed.note(head(size))
     if refused is None:
         signed.check(head(sizes[-1]))
         return
@@ -38,7 +42,7 @@ def test_what_goes_back_is_refused_and_what_goes_on_is_not(
 
 def test_another_record_in_the_same_place_is_refused() -> None:
     signed = SignedHeads()
-    signed.check(head(5))
+    signed.note(head(5))
     with pytest.raises(Problem):
         signed.check(head(5, "f" * 64))
     signed.check(head(5, ledger="led_2"))
@@ -47,7 +51,7 @@ def test_another_record_in_the_same_place_is_refused() -> None:
 def test_only_so_many_ledgers_are_remembered() -> None:
     signed = SignedHeads()
     for number in range(LEDGERS_MAX + 5):
-        signed.check(head(1, ledger=f"led_{number}"))
+        signed.note(head(1, ledger=f"led_{number}"))
     assert len(signed.heads) == LEDGERS_MAX
     assert "led_0" not in signed.heads
 
@@ -57,7 +61,7 @@ def test_a_restart_forgets_nothing(tmp_path: Path) -> None:
     file = SignedHeadsFile(place, signed)
     file.write()
     assert not heads_path(place).exists()
-    signed.check(head(5))
+    signed.note(head(5))
     file.write()
     again = SignedHeads()
     SignedHeadsFile(place, again)
@@ -86,3 +90,45 @@ def test_a_ledger_behind_its_checkpoint_answers_with_the_way_out(
         check_problem(answer, problem.SERVICE_UNAVAILABLE)
         assert "renew-epoch" in answer.json()["resolution"]
     assert town.get(f"/subjects/{subject}").status_code == 200
+
+
+def test_an_append_is_noted_once_it_is_committed_and_not_before(town: Any) -> None:
+    signed = town.house.service.runtime.host.providers[SignedHeads]
+    town.get("/checkpoint")  # the key that signs is at hand from now on
+    opening = ENTRIES["subject", "assert"](kind="subject", type="topic", label="Piers")
+
+    async def undone(ctx: Context) -> None:
+        for _ in range(2):
+            await append_drafts(ctx, [opening])
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        town.house.run(town.house.service.runtime.service.write(town.tenant, undone))
+    assert not signed.heads
+    town.subject()
+    ((size, _),) = signed.heads.values()
+    assert size == 1
+    assert town.get("/checkpoint").text.splitlines()[1] == "1"
+
+
+def test_a_snapshot_from_before_an_append_is_no_older_state(
+    town: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subject, behind = town.subject(), [True]
+    check = SignedHeads.check
+
+    def check_late(self: SignedHeads, head_: TreeHead) -> None:
+        if behind:
+            behind.pop()
+            self.note(TreeHead(head_.ledger, head_.size + 1, "f" * 64, None, (), ""))
+            try:
+                check(self, head_)
+            finally:
+                self.heads[head_.ledger] = head_.size, head_.seal  # what the next snapshot has
+        check(self, head_)
+
+    monkeypatch.setattr(SignedHeads, "check", check_late)
+    for path in ("/checkpoint", f"/records/{subject}/proof"):
+        behind[:] = [True]
+        assert town.get(path).status_code == 200
+        assert not behind
