@@ -33,13 +33,14 @@ class HistoryFile:
             with suppress(OSError, ValueError, TypeError), Path(path).open("rb") as file:
                 self.mark = FeedMark(**json.loads(file.read(FILE_BYTES_MAX)))
 
-    def note(self, mark: FeedMark) -> None:
-        """Remember a newer change."""
+    def note(self, mark: FeedMark | None) -> None:
+        """Remember a newer change, or none where nothing is known any more."""
         if mark == self.mark:
             return
         self.mark = mark
         if self._path is not None:
-            text = json.dumps(attrs.asdict(mark)).encode().ljust(FILE_BYTES_MAX)
+            known = {} if mark is None else attrs.asdict(mark)
+            text = json.dumps(known).encode().ljust(FILE_BYTES_MAX)
             with suppress(OSError):
                 descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
                 try:

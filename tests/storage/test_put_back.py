@@ -22,6 +22,8 @@ from svc_http.stores.history_file import HistoryFile
 from svc_http.stores.postgres import PostgresStorage
 from svc_http.stores.postgres import _history as histories
 from svc_http.stores.postgres._connection import connect
+from svc_http.stores.postgres._maintenance import renew_postgres_epoch
+from svc_http.stores.sqlite._storage import renew_sqlite_epoch
 from tests.postgres import PostgresServer, until
 
 EPOCH = b"8 bytes."
@@ -107,6 +109,31 @@ def test_a_file_that_is_opened_again_keeps_its_epoch(tmp_path: Path) -> None:
             await write(store, turn, f"turn{turn}")
             assert (await end(store)).epoch == bytes(8)
             await store.close()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("changes", [3, 0])
+def test_what_was_renewed_twice_meanwhile_is_renewed_once_more_and_not_at_every_start(
+    tmp_path: Path, changes: int
+) -> None:
+    path = tmp_path / "svc.db"
+
+    async def main() -> None:
+        store = opened(path)
+        await write(store, 3, "before")
+        await store.close()
+        for epoch in (b"by hand.", b"and then"):
+            renew_sqlite_epoch(path, epoch)
+        if not changes:
+            with closing(sqlite3.connect(path)) as connection, connection:
+                connection.execute("DELETE FROM changes")
+        epochs = []
+        for turn in range(3):
+            store = opened(path, bytes([turn]) * 8)
+            epochs.append((await end(store)).epoch)
+            await store.close()
+        assert epochs == [bytes(8)] * 3
 
     asyncio.run(main())
 
@@ -254,6 +281,29 @@ def test_a_server_that_runs_notices_with_its_next_connection(server: PostgresSer
         await until(lambda: works(store))
         assert await is_gone(store, place)
         await store.close()
+
+    asyncio.run(main())
+
+
+def test_a_database_that_was_renewed_twice_meanwhile_is_renewed_once_more(
+    server: PostgresServer,
+) -> None:
+    dsn, memory = server.made_for(SAMPLES), HistoryFile()
+
+    async def main() -> None:
+        store = await connected(dsn, memory)
+        await write(store, 3, "before")
+        await mark_of(memory, store)
+        await store.close()
+        for epoch in (b"by hand.", b"and then"):
+            await renew_postgres_epoch(dsn, epoch)
+        renewals = []
+        for _ in range(2):
+            store = await connected(dsn, memory)
+            assert await works(store)
+            renewals += store.renewals
+            await store.close()
+        assert len(renewals) == 1
 
     asyncio.run(main())
 

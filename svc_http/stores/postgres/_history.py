@@ -54,6 +54,8 @@ class DatabaseHistory:
             epoch = secrets.token_bytes(EPOCH_BYTES)
             await _renew(connection, facts, renewed_facts(facts, origin, epoch, reason))
             self.renewals.append(reason)
+            # The former mark would find fault with the new epoch again, at every connection.
+            self._file.note(await self._newest(connection, mark.scope) if mark else None)
         elif origin and ORIGIN not in facts:
             await connection.execute(_SQL["adopt"], origin.encode())
         return True
@@ -65,8 +67,12 @@ class DatabaseHistory:
     async def note(self, connection: Any) -> None:
         """Remember the newest change of the feed that this process wrote to last."""
         scope, self._scope = self._scope, ""
-        if scope and (row := await connection.fetchrow(_SQL["newest"], scope)) is not None:
-            self._file.note(FeedMark(row["epoch"], scope, row["position"], row["proof"]))
+        if scope and (mark := await self._newest(connection, scope)) is not None:
+            self._file.note(mark)
+
+    async def _newest(self, connection: Any, scope: str) -> FeedMark | None:
+        row = await connection.fetchrow(_SQL["newest"], scope)
+        return row and FeedMark(row["epoch"], scope, row["position"], row["proof"])
 
 
 async def origin_of(connection: Any) -> str | None:

@@ -52,7 +52,11 @@ class FileHistory:
             with suppress(sqlite3.OperationalError):  # a full disk: the next start does it
                 write_facts(self._connection, {ORIGIN: self._origin.encode()})
         self._epoch = file_facts(self._connection)[EPOCH].hex()
-        return [reason] if reason else []
+        if not reason:
+            return []
+        self._file.note(None)  # the former mark would find fault with the new epoch again
+        self.note()
+        return [reason]
 
     def check(self) -> None:
         """Check that the path still leads to the open file.
