@@ -148,10 +148,9 @@ class _Planner:
         """The sentence that nothing is known, and of what."""
         if self.missing:
             missing = english_list([*dict.fromkeys(self.missing)])
-            return f"Nothing that the service knows tells {missing}"
+            return f"The service does not know {missing}"
         names = [f"“{quote_text(name)}”" for name in self.question.names]
-        subject = f" of {english_list(names)}" if names else ""
-        return f"Nothing that the service knows tells this{subject}"
+        return f"The service has no answer {f'about {english_list(names)}' if names else 'to this'}"
 
     def sentences_of(self, kind: str, hits: Sequence[ToolHit]) -> list[CitedSentence]:
         """What rows of a kind state of the facts that are asked for, and how they differ."""

@@ -341,8 +341,8 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "List deliveries",
         list_deliveries,
         columns=(
-            *("eventId", "eventType", "subject", "status"),
-            *("attempts.responseStatus", "attempts.error", "updatedAt"),
+            *("eventId", "status", "updatedAt", "eventType"),
+            *("attempts.responseStatus", "attempts.error", "subject"),
         ),
     ),
     WEBHOOK_ROWS.operation(

@@ -176,7 +176,9 @@ def _check(*, common: Common = COMMON) -> int:
 @app.command
 def _renew_epoch(
     *,
-    confirm: Annotated[str, Parameter(help="The word `renew`, to say that it is meant.")],
+    confirm: Annotated[
+        str, Parameter(help="The word `renew`, to say that it is meant.", show_default=False)
+    ] = "",
     common: Common = COMMON,
 ) -> int:
     """Have every consumer of the change feed start over, after an older state was put back.
@@ -190,7 +192,7 @@ def _renew_epoch(
     from svc_http.service import database_maintenance as care  # noqa: PLC0415 - help is shown without it
 
     if confirm != "renew":
-        raise UsageError("--confirm takes the word renew: every consumer will start over")
+        raise UsageError("add --confirm renew: every consumer of the change feed will start over")
     asyncio.run(care.renew_epoch(common.settings()))
     _print(common, {"db": common.settings().shown_db, "epoch": "renewed"})
     return 0

@@ -58,8 +58,9 @@ def doctor_command(*, common: Common = COMMON) -> int:
         show.as_json({"ok": ok, "checks": wire.to_json(checks)})
     else:
         marks = {True: "ok", False: "BAD", None: "note"}
-        rows = [{"": marks[c.ok], "check": c.name, "detail": c.detail} for c in checks]
-        show.print_table(rows, ("", "check", "detail"), "")
+        width = max(len(check.name) for check in checks)
+        for c in checks:
+            show.print_wrapped(f"{marks[c.ok]:4}  {c.name:{width}}  {c.detail}", "", hang=4)
     return 0 if ok else REFUSED
 
 

@@ -79,7 +79,7 @@ def outline(value: Any, indent: str = "", names: Mapping[str, str] | None = None
     width = max(map(len, members), default=0)
     for name, member in sorted(members.items(), key=lambda pair: _has_parts(pair[1])):
         if not _has_parts(member):
-            _print_wrapped(f"{name.ljust(width)}  {_text(member)}", indent)
+            print_wrapped(f"{name.ljust(width)}  {_text(member)}", indent)
         elif isinstance(member, Mapping):
             _print_item(member, f"{name.ljust(width)}  ", indent, names)
         else:
@@ -97,15 +97,17 @@ def _print_item(item: Mapping[str, Any], lead: str, indent: str, names: Mapping[
     else:
         title = _cell(rest.pop(next((name for name in _TITLES if name in rest), ""), ""))
     parts = [f"{wire_words(n)}{'' if v is True else f' {_cell(v)}'}" for n, v in rest.items()]
-    _print_wrapped(lead + ": ".join(filter(None, (title, ", ".join(parts)))), indent)
+    print_wrapped(lead + ": ".join(filter(None, (title, ", ".join(parts)))), indent)
     outline(nested, f"{indent}  ", names)
 
 
-def _print_wrapped(text: str, indent: str) -> None:
+def print_wrapped(text: str, indent: str, hang: int = 2) -> None:
     """Print a text whose further lines are indented, at a terminal of any width."""
     width = get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
-    lines = wrap(text, width - len(indent) - 2, break_on_hyphens=False)
-    print_lines(*(f"{indent}{'  ' if at else ''}{line}".rstrip() for at, line in enumerate(lines)))
+    lines = wrap(text, width - len(indent) - hang, break_on_hyphens=False)
+    print_lines(
+        *(f"{indent}{' ' * hang if at else ''}{line}".rstrip() for at, line in enumerate(lines))
+    )
 
 
 _EMPTY: Any = (None, [], {}, "")
@@ -145,7 +147,7 @@ def print_table(
     """
     members = list(rows)
     if not members:
-        _print_wrapped(empty, "")
+        print_wrapped(empty, "")
         return
     from svc_http.run.cli.terminal_tables import Table  # noqa: PLC0415
 
@@ -169,7 +171,7 @@ def print_table(
         print_lines(cells.pop(table.headings[table.anchor]))
         outline({name: cell for name, cell in cells.items() if cell != "-"}, "  ")
         for text in texts:
-            _print_wrapped(text, "  ")
+            print_wrapped(text, "  ")
 
 
 def _at(row: Any, path: str) -> Any:
@@ -258,7 +260,7 @@ def bar(title: str) -> Iterator[ProgressListener]:
             if not bars:
                 bars.append(stack.enter_context(_bars()))
             if progress.unit not in tasks:
-                tasks[progress.unit] = bars[0].add_task(progress.unit or title, note="")
+                tasks[progress.unit] = bars[0].add_task(progress.unit or title, total=None, note="")
             bars[0].update(
                 tasks[progress.unit],
                 completed=progress.done,

@@ -290,6 +290,7 @@ def test_a_file_in_use_is_not_replaced(svc: Svc, cwd: Path) -> None:
 def test_consumers_start_over_by_hand_and_the_audit_says_so(svc: Svc) -> None:
     svc("keys", "create", "--name", "a")
     before = svc("changes", "head", "--workspace", "default").out
+    assert "add --confirm renew" in svc("db", "renew-epoch").err
     refused = svc("db", "renew-epoch", "--confirm", "yes")
     assert (refused.code, "start over" in refused.err) == (2, True)
     assert svc("changes", "head", "--workspace", "default").out == before

@@ -10,6 +10,7 @@ import pytest
 from rich.cells import cell_len
 
 from svc_core.catalog import LOCAL_OPERATIONS, OPERATIONS
+from svc_core.operation.host import Progress
 from svc_core.operation.inputs import inputs_of
 from svc_http import system
 from svc_http.run.cli import show
@@ -217,3 +218,27 @@ def test_every_table_of_the_demo_fits_a_terminal(
         assert [line for line in lines if cell_len(line) > width] == [], operation.id
         shown += len(lines) > 1
     assert shown > 20
+
+
+def test_the_doctor_cuts_no_cure_at_a_terminal(
+    svc: Svc, terminal: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_ENV", "production")
+    checks = svc("doctor", "--json").json["checks"]
+    terminal(80)
+    out = svc("doctor").out
+    assert max(map(cell_len, out.splitlines())) <= 80
+    (cure,) = (check["detail"] for check in checks if check["name"] == "secret")
+    assert re.sub("[0-9a-f]{64}", "...", cure) in re.sub(
+        "[0-9a-f]{64}", "...", " ".join(out.split())
+    )
+
+
+def test_how_far_work_is_claims_no_end_that_nobody_knows(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with show.bar("db check") as tell:
+        tell(Progress(3, 0, "acts"))
+    err = capsys.readouterr().err
+    assert "/100" not in err
