@@ -50,7 +50,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         retrieve_knowledge,
         version="2.0",
         scopes=frozenset({"intel:knowledge"}),
-        columns=("kind", "id", "occurredAt", "title", "scores.fused"),
+        columns=("kind", "id", "title", "occurredAt", "scores.fused"),
         examples={"body": {"query": "port strikes", "kinds": ["report", "signal"], "limit": 10}},
     ),
 )

@@ -181,7 +181,7 @@ def with_previous_value(row: Indicator, previous: float | None) -> Indicator:
 # -- declarations ------------------------------------------------------------------------------
 
 _LIST: dict[str, Any] = {
-    "columns": ("id", "provider", "indicatorCode", "area.code", "period", "value", "name"),
+    "columns": ("id", "name", "indicatorCode", "area.code", "period", "value", "provider"),
     "summary": "List financial and economic indicators",
     "fails": (problem.CONFLICTING_PARAMETERS,),
 }

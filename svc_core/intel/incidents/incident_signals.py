@@ -88,7 +88,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "/signals",
         list_signals,
         scopes=SHARED,
-        columns=("id", "type", "strength", "detectedAt", "status", "title"),
+        columns=("id", "title", "type", "strength", "detectedAt", "status"),
         summary="List signals",
         timeless=False,
     ),

@@ -191,7 +191,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "GET /news/recaps",
         "List recaps",
         list_recaps,
-        columns=("id", "topic", "window.start", "headline", "itemCount", "language"),
+        columns=("id", "topic", "headline", "window.start", "itemCount", "language"),
         fails=(problem.NEWS_NOT_READY,),
     ),
     _read(

@@ -54,7 +54,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         "/cyber/cves",
         list_cves,
         scopes=CYBER,
-        columns=("cveId", "score.severity", "score.baseScore", "epss.score", "state", "title"),
+        columns=("cveId", "title", "score.severity", "score.baseScore", "epss.score", "state"),
         summary="List vulnerabilities",
     ),
 )

@@ -76,6 +76,13 @@ def test_a_table_fits_the_terminal_and_every_id_can_be_copied(
             assert sum(f"obs_{number:024x}" in line for line in lines) == 1
 
 
+@pytest.mark.parametrize("operation", TABLES, ids=lambda op: f"{op.group}-{op.verb}")
+def test_what_a_row_is_called_stands_before_what_is_left_out(operation: Any) -> None:
+    names = {"title", "name", "label", "headline", "question"}
+    places = [place for place, column in enumerate(operation.columns) if column in names]
+    assert not places or places[0] <= 2
+
+
 def test_a_row_is_a_line_and_what_is_wrong_with_it_stands_below() -> None:
     rows = [[f"src_{n:024x}", "Name " * 9, "ok", "https://a.example/" + "x" * n] for n in range(42)]
     notes = [["Refused: nobody answers."] if n == 7 else [] for n in range(42)]
