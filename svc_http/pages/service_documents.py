@@ -130,6 +130,7 @@ class Pages:
             "/openapi.json": lambda: self._document(flat=False),
             "/openapi.flat.json": lambda: self._document(flat=True),
             "/docs": self._docs,
+            "/docs/": lambda: self._docs("/docs/"),
             "/docs/try": self._trial,
             "/docs/try.json": self._trial_document,
             "/docs/deprecations": self._deprecations,
@@ -195,9 +196,9 @@ class Pages:
         text = openapi_bytes(self._operations, self._runtime.settings, flat=flat)
         return StaticPage(JSON.media_type, _json(text))
 
-    def _docs(self) -> StaticPage:
+    def _docs(self, path: str = "/docs") -> StaticPage:
         groups = reference.by_tag(self._operations)
-        return StaticPage(HTML.media_type, _page("/docs", "docs", groups=groups))
+        return StaticPage(HTML.media_type, _page(path, "docs", groups=groups))
 
     def _trial_document(self) -> StaticPage:
         """The description that the page of trials loads: without failures, a third of the bytes."""

@@ -185,8 +185,8 @@ def test_erasure_is_refused_unless_it_is_allowed(
 ) -> None:
     ran = svc("ledger", "erase", subject, "--reason", "a request", "--json")
     assert (ran.code, ran.json["code"]) == (1, "ERASURE_NOT_ALLOWED")
-    for value in ("acme", "wsp_1", "*,all"):
-        monkeypatch.setenv("SVC_ALLOW_ERASURE", value)
+    for workspaces in ("acme", "wsp_1", "*,all"):
+        monkeypatch.setenv("SVC_ALLOW_ERASURE", workspaces)
         misspelt = svc("ledger", "subjects")
         assert (misspelt.code, "no workspace id" in misspelt.err) == (2, True)
 

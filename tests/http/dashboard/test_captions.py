@@ -123,7 +123,7 @@ def test_a_form_says_what_its_title_does_not() -> None:
     assert subtitle_of(BY_ID["createUser"]) == ""
     assert subtitle_of(BY_ID["updateProject"]) == ""
     assert subtitle_of(BY_ID["inviteMember"]).startswith("Make a link by which one person joins")
-    assert subtitle_of(BY_ID["archiveProject"]).startswith("Puts it aside")
+    assert subtitle_of(BY_ID["archiveProject"]).startswith("Moves the project")
 
 
 @pytest.mark.parametrize(

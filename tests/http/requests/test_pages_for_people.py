@@ -162,6 +162,16 @@ def test_the_interface_has_an_index_for_machines(real, path):
     assert answer.json() == real.ask("GET", "/", headers={"Accept": "application/json"}).json()
 
 
+def test_the_reference_with_a_slash_leads_where_it_leads_without(real):
+    pages = [real.ask("GET", path).text for path in ("/docs", "/docs/")]
+    origin = "https://api.example.org"
+    targets = [
+        {urljoin(origin + path, link) for link in re.findall('(?:href|src)="([^"#]+)"', page)}
+        for path, page in zip(("/docs", "/docs/"), pages, strict=True)
+    ]
+    assert targets[0] == targets[1]
+
+
 def test_a_usual_path_of_liveness_answers_as_our_own(real):
     assert real.ask("GET", "/healthz").content == real.ask("GET", "/livez").content
 
