@@ -66,7 +66,7 @@ class Behind(Problem):
 
 @define
 class SignedHeads:
-    """The largest head that was seen of each ledger, as its size and last seal.
+    """The largest head that was seen of each log (`log_path`), as its size and last seal.
 
     A ledger that was put back to an older state must not be signed: its next checkpoints would
     contradict those which others hold, and nobody could tell which ones are right.
@@ -76,13 +76,13 @@ class SignedHeads:
     version: int = 0
     """A number that grows with every change."""
 
-    def check(self, head: TreeHead) -> None:
+    def check(self, log: str, head: TreeHead) -> None:
         """Check that a head is not behind the newest one that was noted.
 
         Raises:
             Behind: it is, or was read before that one was noted.
         """
-        size, seal = self.heads.get(head.ledger, (0, ""))
+        size, seal = self.heads.get(log, (0, ""))
         if head.size < size or (head.size == size and size and head.seal != seal):
             raise Behind(
                 problem.SERVICE_UNAVAILABLE,
@@ -93,11 +93,11 @@ class SignedHeads:
                 "renew-epoch, and restart the servers.",
             )
 
-    def note(self, head: TreeHead) -> None:
+    def note(self, log: str, head: TreeHead) -> None:
         """Note a head that is committed."""
-        if head.size > self.heads.get(head.ledger, (0, ""))[0]:
-            self.heads.pop(head.ledger, None)
-            self.heads[head.ledger] = head.size, head.seal
+        if head.size > self.heads.get(log, (0, ""))[0]:
+            self.heads.pop(log, None)
+            self.heads[log] = head.size, head.seal
             self.version += 1
             if len(self.heads) > LEDGERS_MAX:
                 del self.heads[next(iter(self.heads))]
@@ -169,9 +169,13 @@ def signer_of(ctx: CallContext) -> Signer:
 
 def vkey_of(ctx: CallContext, head: TreeHead) -> VerifierKey:
     """Return the key that verifies a log's checkpoints; its name is the log's origin."""
+    return VerifierKey(f"{head.host}/{log_path(ctx, head)}", signer_of(ctx).public)
+
+
+def log_path(ctx: CallContext, head: TreeHead) -> str:
+    """The name of a log below its host: two workspaces may go on with one ledger."""
     own = _own_id(ctx)
-    path = head.ledger if head.ledger == own else f"{own}/{head.ledger}"
-    return VerifierKey(f"{head.host}/{path}", signer_of(ctx).public)
+    return head.ledger if head.ledger == own else f"{own}/{head.ledger}"
 
 
 def checkpoint_of(ctx: Context, head: TreeHead) -> str:
@@ -224,8 +228,9 @@ async def prefix(ctx: Context, size: int | None, *, is_signed: bool = False) -> 
     """
     head = await head_of(ctx)
     if is_signed and (signed := ctx.host.providers.get(SignedHeads)) is not None:
-        signed.check(head)
-        signed.note(head)
+        log = log_path(ctx, head)
+        signed.check(log, head)
+        signed.note(log, head)
     if size is None or size == head.size:
         return head
     if size > head.size:

@@ -30,6 +30,7 @@ from svc_core.ledger.repository import (
     check_end,
     checkpoint_of,
     head_of,
+    log_path,
 )
 from svc_core.operation.context import Context
 from svc_core.operation.ports import (
@@ -105,8 +106,9 @@ async def append_drafts(
         if record.op == "erase":
             await erase_content(ctx, str(record.target))
     if (signed := ctx.host.providers.get(SignedHeads)) is not None:
-        signed.check(head)  # here, where no other append has overtaken this one
-        ctx.committed.append(partial(signed.note, batch.head))
+        log = log_path(ctx, head)
+        signed.check(log, head)  # here, where no other append has overtaken this one
+        ctx.committed.append(partial(signed.note, log, batch.head))
     checkpoint = await publish_head(ctx, batch.head, subject_members(batch.records))
     proofs = Proofs(ctx)
     receipts = [

@@ -34,6 +34,8 @@ def serve_command(**options: Any) -> int:
     config, demo = options.get("config"), options.get("demo", False)
     if demo and "db" in flags:
         raise UsageError("the demo has a database of its own; leave --db out, or --demo")
+    if demo and "processes" in flags:
+        raise UsageError("the demo has one process; leave --processes out, or --demo")
 
     as_json = options.get("json", False)
     if demo and not as_json:

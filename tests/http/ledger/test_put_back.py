@@ -14,9 +14,11 @@ from svc_core.ledger.repository import LEDGERS_MAX, SignedHeads
 from svc_core.operation.context import Context
 from svc_http.service.signed_heads import SignedHeadsFile, heads_path
 
+LOG = "led_1"
 
-def head(size: int, seal: str = "", ledger: str = "led_1") -> TreeHead:
-    return TreeHead(ledger, size, seal or f"{size:064}", None, (), "")
+
+def head(size: int, seal: str = "") -> TreeHead:
+    return TreeHead("led_1", size, seal or f"{size:064}", None, (), "")
 
 
 @pytest.mark.parametrize(
@@ -28,30 +30,30 @@ def test_what_goes_back_is_refused_and_what_goes_on_is_not(
 ) -> None:
     signed = SignedHeads()
     for size in sizes[:-1]:
-        signed.check(head(size))
-        signed.note(head(size))
+        signed.check(LOG, head(size))
+        signed.note(LOG, head(size))
     if refused is None:
-        signed.check(head(sizes[-1]))
+        signed.check(LOG, head(sizes[-1]))
         return
     with pytest.raises(Problem) as refusal:
-        signed.check(head(refused))
+        signed.check(LOG, head(refused))
     assert refusal.value.type is problem.SERVICE_UNAVAILABLE
     assert "svc ledger import" in refusal.value.resolution
-    signed.check(head(max(sizes) + 1))  # what was missing was imported
+    signed.check(LOG, head(max(sizes) + 1))  # what was missing was imported
 
 
 def test_another_record_in_the_same_place_is_refused() -> None:
     signed = SignedHeads()
-    signed.note(head(5))
+    signed.note(LOG, head(5))
     with pytest.raises(Problem):
-        signed.check(head(5, "f" * 64))
-    signed.check(head(5, ledger="led_2"))
+        signed.check(LOG, head(5, "f" * 64))
+    signed.check("led_2", head(5))
 
 
 def test_only_so_many_ledgers_are_remembered() -> None:
     signed = SignedHeads()
     for number in range(LEDGERS_MAX + 5):
-        signed.note(head(1, ledger=f"led_{number}"))
+        signed.note(f"led_{number}", head(1))
     assert len(signed.heads) == LEDGERS_MAX
     assert "led_0" not in signed.heads
 
@@ -61,12 +63,12 @@ def test_a_restart_forgets_nothing(tmp_path: Path) -> None:
     file = SignedHeadsFile(place, signed)
     file.write()
     assert not heads_path(place).exists()
-    signed.note(head(5))
+    signed.note(LOG, head(5))
     file.write()
     again = SignedHeads()
     SignedHeadsFile(place, again)
     with pytest.raises(Problem):
-        again.check(head(4))
+        again.check(LOG, head(4))
     for text in ("{", "[]", '{"led_1": 5}'):
         heads_path(place).write_text(text)
         SignedHeadsFile(place, SignedHeads())
@@ -117,15 +119,15 @@ def test_a_snapshot_from_before_an_append_is_no_older_state(
     subject, behind = town.subject(), [True]
     check = SignedHeads.check
 
-    def check_late(self: SignedHeads, head_: TreeHead) -> None:
+    def check_late(self: SignedHeads, log: str, head_: TreeHead) -> None:
         if behind:
             behind.pop()
-            self.note(TreeHead(head_.ledger, head_.size + 1, "f" * 64, None, (), ""))
+            self.note(log, TreeHead(head_.ledger, head_.size + 1, "f" * 64, None, (), ""))
             try:
-                check(self, head_)
+                check(self, log, head_)
             finally:
-                self.heads[head_.ledger] = head_.size, head_.seal  # what the next snapshot has
-        check(self, head_)
+                self.heads[log] = head_.size, head_.seal  # what the next snapshot has
+        check(self, log, head_)
 
     monkeypatch.setattr(SignedHeads, "check", check_late)
     for path in ("/checkpoint", f"/records/{subject}/proof"):
