@@ -59,12 +59,12 @@ def _migrate(
     db = _db(common)
     if dry_run:
         members = database_status(db)
-        _print(common, {"db": members["db"], "steps": members["pending"]})
+        _print_steps(common, members["db"], members["pending"])
         return REFUSED if members["pending"] else 0
     if not (care.is_address(db) or Path(db).parent.is_dir()):
         return tell(f"there is no folder {Path(db).parent}; choose another file with --db", REFUSED)
     steps = asyncio.run(care.migrate_database(db))
-    _print(common, {"db": without_secret(db), "steps": [step.step for step in steps]})
+    _print_steps(common, without_secret(db), [step.step for step in steps])
     return 0
 
 
@@ -196,6 +196,10 @@ def _renew_epoch(
     asyncio.run(care.renew_epoch(common.settings()))
     _print(common, {"db": common.settings().shown_db, "epoch": "renewed"})
     return 0
+
+
+def _print_steps(common: Common, db: str, steps: list[str]) -> None:
+    _print(common, {"db": db, "steps": steps if steps or common.json else "none"})
 
 
 def _print(common: Common, members: dict[str, Any]) -> None:

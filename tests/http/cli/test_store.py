@@ -140,6 +140,7 @@ def test_a_database_is_migrated_once(svc: Svc) -> None:
     assert (dry.code, dry.json["steps"]) == (1, missing["pending"])
     assert svc("db", "migrate", "--json").json["steps"] == missing["pending"]
     assert svc("db", "migrate", "--json").json["steps"] == []
+    assert svc("db", "migrate", "--dry-run").out.endswith("steps  none\n")
     assert svc("db", "migrate", "--dry-run").code == 0
     assert svc("db", "status", "--json").json["pending"] == []
     assert "applied" in svc("db", "status").out
