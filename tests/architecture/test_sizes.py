@@ -59,7 +59,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.outside": 1833,
     "svc_http.pages": 555,
     "svc_http.run": 32,
-    "svc_http.run.cli": 2659,
+    "svc_http.run.cli": 2661,
     "svc_http.run.control": 395,
     "svc_http.run.demo": 229,
     "svc_http.run.server": 831,
