@@ -299,3 +299,8 @@ def test_consumers_start_over_by_hand_and_the_audit_says_so(svc: Svc) -> None:
     (act, *_) = svc("audit", "list", "--json").json
     assert (act["operation"], act["who"]) == ("renewEpoch", "operator")
     assert svc("db", "renew-epoch", "--confirm", "renew", "--db", "none.db").code == 1
+
+
+def test_a_database_of_this_version_has_no_step_to_take(svc: Svc) -> None:
+    svc("keys", "create", "--name", "a")
+    assert svc("db", "migrate", "--dry-run").out.endswith("steps  none\n")

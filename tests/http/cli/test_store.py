@@ -114,7 +114,7 @@ def test_production_commands_need_the_secret_too(svc: Svc, monkeypatch: pytest.M
     ("command", "message"),
     [
         (("changes", "tail"), "Exit codes: 0, the end of the feed was reached"),
-        (("ledger", "append"), "records that were appended before are skipped"),
+        (("ledger", "append"), "what was already appended is skipped"),
         (("ledger", "verify"), "names the first line that is wrong"),
         (("ledger", "fold"), "ranked by their verification"),
         (("keys", "create"), "It is bound to its workspace for life."),
@@ -140,7 +140,6 @@ def test_a_database_is_migrated_once(svc: Svc) -> None:
     assert (dry.code, dry.json["steps"]) == (1, missing["pending"])
     assert svc("db", "migrate", "--json").json["steps"] == missing["pending"]
     assert svc("db", "migrate", "--json").json["steps"] == []
-    assert svc("db", "migrate", "--dry-run").out.endswith("steps  none\n")
     assert svc("db", "migrate", "--dry-run").code == 0
     assert svc("db", "status", "--json").json["pending"] == []
     assert "applied" in svc("db", "status").out
