@@ -18,7 +18,8 @@ Rule 3: whatever does not prove that nothing is missing begins a new epoch. That
 
 from collections.abc import Mapping
 
-from attrs import frozen
+from attrs import field, frozen
+from attrs.validators import ge, instance_of, lt, matches_re
 
 EPOCH, FORMER, ORIGIN, REASON = "epoch", "former", "origin", "renewed"
 """The names under which a database keeps the facts: of the last one, why its epoch is new."""
@@ -35,10 +36,10 @@ class FeedMark:
     """A change that a process knows to be in a feed: its scope, its position there, what
     proves it (the beginning of its entry), and the epoch (hex) in which it was read."""
 
-    epoch: str
-    scope: str
-    position: int
-    proof: str
+    epoch: str = field(validator=matches_re("([0-9a-f]{2})+"))
+    scope: str = field(validator=instance_of(str))
+    position: int = field(validator=(instance_of(int), ge(0), lt(2**63)))
+    proof: str = field(validator=instance_of(str))
 
 
 def history_break(

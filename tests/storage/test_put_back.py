@@ -138,7 +138,19 @@ def test_what_was_renewed_twice_meanwhile_is_renewed_once_more_and_not_at_every_
     asyncio.run(main())
 
 
-@pytest.mark.parametrize("memory", [b"", b"{", b'{"epoch": 1}', b"null", bytes(9)])
+@pytest.mark.parametrize(
+    "memory",
+    [
+        b"",
+        b"{",
+        b'{"epoch": 1}',
+        b"null",
+        bytes(9),
+        b'{"epoch": "zz", "scope": "wsp_a", "position": 1, "proof": ""}',
+        b'{"epoch": "00", "scope": "wsp_a", "position": 9223372036854775808, "proof": ""}',
+        b'{"epoch": "00", "scope": [], "position": 1, "proof": null}',
+    ],
+)
 def test_a_history_file_that_cannot_be_read_is_as_if_it_were_not_there(
     tmp_path: Path, memory: bytes
 ) -> None:
