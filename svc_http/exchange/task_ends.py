@@ -7,7 +7,7 @@ from typing import Any
 
 async def end_tasks(tasks: Iterable[asyncio.Task[Any]], seconds: float) -> None:
     """Wait so many seconds for tasks, then cancel the rest; return once all of them have ended."""
-    running = [*tasks]
+    running = [task for task in tasks if not task.done()]
     if running:
         _, late = await asyncio.wait(running, timeout=seconds)
         for task in late:

@@ -8,6 +8,7 @@ import pytest
 
 from svc_core.payments.networks import BASE, BASE_SEPOLIA, BURN_ADDRESS
 from svc_core.payments.payment_ports import Unavailable
+from svc_http import extras
 from svc_http.outside.facilitators import ethereum
 from svc_http.outside.facilitators.chain import JsonRpcChain
 from svc_http.outside.facilitators.play_money import PlayMoney
@@ -44,10 +45,8 @@ def test_nobody_is_paid_where_nobody_is_named() -> None:
 
 
 def test_the_extra_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ethereum, "find_spec", lambda name: None)
-    with pytest.raises(
-        SettingsError, match=r"needs coincurve and Crypto.*svc-intelligence\[x402\]"
-    ):
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    with pytest.raises(SettingsError, match=r"needs coincurve and Crypto.*pip install .*\[x402\]"):
         payment_provider(settings_of())
 
 

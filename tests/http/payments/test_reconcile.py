@@ -26,7 +26,6 @@ from svc_http.stores import MemoryStorage
 from tests.storage.test_payments import START, payment
 
 NOW = START + timedelta(hours=1)
-HASH = "0x" + "7" * 64
 ANSWER = HeldAnswer(200, None, (), b"words")
 
 
@@ -39,8 +38,9 @@ class Slow:
 
     async def settle(self, payload: Any) -> SettlementResponse:
         self.count += 1
+        transaction = f"0x{self.count:064x}"
         await self.go.wait()
-        return SettlementResponse(True, HASH, "eip155:84532")
+        return SettlementResponse(True, transaction, "eip155:84532")
 
 
 class Brittle(StoredPayments):
@@ -117,7 +117,10 @@ class UndecidedFacilitator:
 
     async def settle(self, payload: Any) -> SettlementResponse:
         self.numbers.append(payload["number"])
-        return SettlementResponse(False, HASH, "eip155:84532", error_reason="settlement_pending")
+        transaction = f"0x{payload['number']:064x}"
+        return SettlementResponse(
+            False, transaction, "eip155:84532", error_reason="settlement_pending"
+        )
 
 
 def test_what_stays_in_doubt_goes_behind_all_others() -> None:
