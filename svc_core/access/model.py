@@ -8,7 +8,7 @@ from attrs import frozen
 
 from svc_core.access.creation import NAME_MAX, Role
 from svc_core.access.keys import ApiKey
-from svc_core.access.plans import PlanTable
+from svc_core.access.plans import DEFAULT_PLANS, LARGEST_PLAN, PlanTable
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Collection, Transaction, attribute_keys
@@ -123,11 +123,16 @@ LARGER_PLAN: Final = "Have the operator choose a plan with more: svc plans set W
 
 
 def plan_bound(member: str) -> Callable[[Context], Awaitable[int]]:
-    """A reader of a member of the plan that the caller's workspace is on, for units that read."""
+    """A reader of a member of the plan that the caller's workspace is on, for units that read.
+
+    A host without plans has the numbers of the largest one.
+    """
 
     async def bound(ctx: Context) -> int:
-        name = await plan_name(ctx.tx.beside(SYSTEM), ctx.actor.tenant)
-        limit: int = getattr(ctx.borrow(PlanTable).plan(name or ""), member)
+        plans, name = ctx.host.providers.get(PlanTable), LARGEST_PLAN
+        if plans is not None:
+            name = await plan_name(ctx.tx.beside(SYSTEM), ctx.actor.tenant) or ""
+        limit: int = getattr((plans or DEFAULT_PLANS).plan(name), member)
         return limit
 
     return bound

@@ -96,6 +96,9 @@ _ELITE = Plan("elite", True, 25, 120, 50_000, 5_000, 1_000, 1_000, 2_000, 500)
 DEFAULT_PLANS = PlanTable.of([_FREE, _LITE, _PRO, _ELITE])
 """The numbers of the interface reference."""
 
+LARGEST_PLAN = _ELITE.name
+"""Whose numbers hold where a host says nothing of plans."""
+
 KEY_GUIDE_PLANS = DEFAULT_PLANS.with_changes(
     {"pro": {"keysMax": 10}, "elite": {"keysMax": 100, "perMinute": 300}}
 )

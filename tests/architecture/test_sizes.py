@@ -16,7 +16,7 @@ ROOMS_OF_ROOMS = {"svc_core.intel", "svc_http.run"}
 
 CODE_LINES: dict[str, int] = {
     "svc_core": 40,
-    "svc_core.access": 2626,
+    "svc_core.access": 2629,
     "svc_core.agent": 3062,
     "svc_core.automations": 428,
     "svc_core.base": 706,
