@@ -41,7 +41,8 @@ PIECE_BYTES = 4_096
 """What a pipe takes whole, however many write to it (POSIX: at least 512; Linux: this)."""
 
 _SECRETS = re.compile(
-    r"(svc_[0-9a-f]{8})[0-9a-f]+|(whsec_)\S+|(Bearer )\S+|(postgres\w*://[^\s:/@]*:)\S{1,500}(?=@)",
+    r"(svc_[0-9a-f]{8})[0-9a-f]+|(whsec_)\S+|(Bearer )\S+|"
+    r"(postgres\w{0,20}://[^\s:/@]*:)\S{1,500}(?=@)",
     re.ASCII,
 )
 
