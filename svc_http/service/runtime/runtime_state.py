@@ -380,14 +380,15 @@ class Runtime:
     async def _watch(self) -> None:
         """Log that the clock was set, and that the change feed has begun a new epoch."""
         renewals: list[str] = getattr(self.storage, "renewals", [])
-        while True:
+        while not self.drain.is_set():
             jump = self.clock.look(self.now().timestamp(), self.monotonic())
             if jump:
                 self.journal.note("error", "clock jumped", seconds=round(jump, 3))
             while renewals:
                 self.journal.note("error", "change feed renewed", reason=renewals.pop())
             self.signed_heads.write()
-            await asyncio.sleep(WATCH_SECONDS)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.drain.wait(), WATCH_SECONDS)
 
     def clock_state(self) -> dict[str, object]:
         """What is wrong with the clock, for `/readyz`: by how much it was set while this process
