@@ -114,7 +114,7 @@ def test_production_commands_need_the_secret_too(svc: Svc, monkeypatch: pytest.M
     ("command", "message"),
     [
         (("changes", "tail"), "Exit codes: 0, the end of the feed was reached"),
-        (("ledger", "append"), "what was already appended is skipped"),
+        (("ledger", "append"), "records that were appended before are skipped"),
         (("ledger", "verify"), "names the first line that is wrong"),
         (("ledger", "fold"), "ranked by their verification"),
         (("keys", "create"), "It is bound to its workspace for life."),
