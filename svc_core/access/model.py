@@ -129,10 +129,10 @@ def plan_bound(member: str) -> Callable[[Context], Awaitable[int]]:
     """
 
     async def bound(ctx: Context) -> int:
-        plans, name = ctx.host.providers.get(PlanTable), LARGEST_PLAN
-        if plans is not None:
-            name = await plan_name(ctx.tx.beside(SYSTEM), ctx.actor.tenant) or ""
-        limit: int = getattr((plans or DEFAULT_PLANS).plan(name), member)
+        plans = ctx.host.providers.get(PlanTable)
+        name = plans and await plan_name(ctx.tx.beside(SYSTEM), ctx.actor.tenant)
+        plan = plans.plan(name or "") if plans else DEFAULT_PLANS.plan(LARGEST_PLAN)
+        limit: int = getattr(plan, member)
         return limit
 
     return bound

@@ -525,7 +525,8 @@ async def test_an_address_that_does_not_answer_keeps_no_other_waiting(
                 await anyio.lowlevel.checkpoint()
         tasks.cancel_scope.cancel()
     due = await any_house.storage.across(SOURCES, end=micros(any_house.clock.now()), limit=99)
-    assert len(due) == ROUND_SOURCES_MAX + 6  # given back, so that others may ask at once
+    slow_rows = [row for row in due if b"slow.example" in row.document.raw]
+    assert len(slow_rows) == ROUND_SOURCES_MAX + 6  # given back, so that others may ask at once
 
 
 async def test_a_round_takes_few_sources_of_a_host_and_every_host_has_its_turn(
