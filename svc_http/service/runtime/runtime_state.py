@@ -387,8 +387,7 @@ class Runtime:
             while renewals:
                 self.journal.note("error", "change feed renewed", reason=renewals.pop())
             self.signed_heads.write()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self.drain.wait(), WATCH_SECONDS)
+            await asyncio.sleep(WATCH_SECONDS)  # a wait for the drain would bind it to this loop
 
     def clock_state(self) -> dict[str, object]:
         """What is wrong with the clock, for `/readyz`: by how much it was set while this process
