@@ -253,6 +253,7 @@ class Fleet:
         self.db = db
         self._folder = folder
         self._env = {"SVC_DB": db, "SVC_SECRET": SECRET, "SVC_BASE_URL": BASE_URL, **env}
+        self._env["SVC_PLAN"] = "elite.profiles=1000000"  # the load writes more than a plan has
         self._numbers = count()
         self.servers: list[Program] = []
         self.workers: list[Program] = []
