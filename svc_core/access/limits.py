@@ -78,9 +78,10 @@ def account_agent_pools(tenant: str) -> tuple[Pool, ...]:
 
 def window_end(latest: int, second: int, span: int) -> int:
     """The Unix second at which the window in force ends, of `span` seconds: the `latest` one seen,
-    where that is the next because another clock is a little ahead, else that of now."""
+    where that is the next because another clock is a little ahead, else that of now. At most `span`
+    from now: whose clock is right begins it anew by then."""
     now = second // span
-    return (now + (latest == now + 1) + 1) * span
+    return min((now + (latest == now + 1) + 1) * span, second + span)
 
 
 def opens_at(pools: Sequence[Pool], usage: PoolUsage, second: int) -> int | None:

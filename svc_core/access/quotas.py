@@ -79,12 +79,9 @@ class Decision(NamedTuple):
 
     @property
     def retry_after_seconds(self) -> int:
-        """Seconds until every pool that refused opens again, at most its window; 0 for an admitted
-        request."""
-        # Pools alternate between minute and day.
-        to_minute = min(self.reset_minute - self.second, MINUTE_SECONDS)
-        waits = (to_minute, min(self.reset_day - self.second, DAY_SECONDS))
-        return max([waits[i % 2] for i in self.exhausted], default=0)
+        """Seconds until every pool that refused opens again; 0 for an admitted request."""
+        resets = (self.reset_minute, self.reset_day)  # pools alternate between minute and day
+        return max([resets[i % 2] - self.second for i in self.exhausted], default=0)
 
     @property
     def exhausted_pools(self) -> tuple[Pool, ...]:
