@@ -104,18 +104,13 @@ class Execution:
         if read_ahead is not None:
             ahead = await storage.read(self.actor.tenant, lambda tx: read_ahead(self.context(tx)))
 
-        committed: list[Callable[[], None]] = []
-
-        async def unit(tx: Transaction) -> Reply | Rest:
-            committed.clear()  # of a run that was undone
+        async def unit(tx: Transaction, committed: list[Callable[[], None]]) -> Reply | Rest:
             context = attrs.evolve(self.context(tx, ahead), committed=committed)
             return await _perform(self.invocation, context, witness if operation.writes else None)
 
-        run = storage.write if operation.writes else storage.read
-        reply = await run(self.actor.tenant, unit)
-        for tell in committed:
-            tell()
-        return reply
+        if operation.writes:
+            return await self.units.commit(self.actor.tenant, unit)
+        return await storage.read(self.actor.tenant, lambda tx: unit(tx, []))
 
     async def examine(self) -> None:
         """Check that the target of a write exists and meets the preconditions.

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import datetime
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from attrs import field, frozen
 
@@ -14,6 +14,9 @@ from svc_core.operation.host import Host, ProgressListener, silent
 from svc_core.operation.ports import Ids, Storage, Transaction
 
 R = TypeVar("R")
+
+NotingUnit: TypeAlias = Callable[[Transaction, list[Callable[[], None]]], Awaitable[R]]
+"""A unit of work that puts on a list what is to be called once it is committed."""
 
 
 @frozen
@@ -29,12 +32,22 @@ class Units:
 
     async def read(self, tenant: str, usecase: Callable[[Context], Awaitable[R]]) -> R:
         """Run a use case for `tenant` on one snapshot."""
-        return await self.storage.read(tenant, self._unit(tenant, usecase, []))
+        unit = self._unit(tenant, usecase)
+        return await self.storage.read(tenant, lambda tx: unit(tx, []))
 
     async def write(self, tenant: str, usecase: Callable[[Context], Awaitable[R]]) -> R:
         """Run a use case for `tenant` and commit it durably."""
+        return await self.commit(tenant, self._unit(tenant, usecase))
+
+    async def commit(self, tenant: str, unit: NotingUnit[R]) -> R:
+        """Run a unit and commit it durably, then call what it has put on its list."""
         committed: list[Callable[[], None]] = []
-        outcome = await self.storage.write(tenant, self._unit(tenant, usecase, committed))
+
+        async def run(tx: Transaction) -> R:
+            committed.clear()  # of a run that was undone
+            return await unit(tx, committed)
+
+        outcome = await self.storage.write(tenant, run)
         for tell in committed:
             tell()
         return outcome
@@ -61,18 +74,12 @@ class Units:
         has_aliases, members = self.host.has_aliases(now), (now, self.ids, actor, "", self.keyring)
         return WorkContext(*members, aliases=has_aliases, host=self.host, work=self)
 
-    def _unit(
-        self,
-        tenant: str,
-        usecase: Callable[[Context], Awaitable[R]],
-        committed: list[Callable[[], None]],
-    ) -> Callable[[Transaction], Awaitable[R]]:
+    def _unit(self, tenant: str, usecase: Callable[[Context], Awaitable[R]]) -> NotingUnit[R]:
         now = self.now()
         has_aliases = self.host.has_aliases(now)
         members = now, self.ids, Actor(tenant), "", self.keyring
 
-        async def unit(tx: Transaction) -> R:
-            committed.clear()  # of a run that was undone
+        async def unit(tx: Transaction, committed: list[Callable[[], None]]) -> R:
             context = Context(
                 *members, aliases=has_aliases, host=self.host, tx=tx, committed=committed
             )
