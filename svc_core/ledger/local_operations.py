@@ -32,12 +32,11 @@ from svc_core.ledger.model import LedgerRecord, SealedRow, Verification, public_
 from svc_core.ledger.operations import appended_rows
 from svc_core.ledger.records import KIND_PREFIX, Kind, SealedRecord, payload_bytes
 from svc_core.ledger.repository import (
-    PART_LINES,
+    answer_with_all,
     check_all,
     checkpoint_of,
     first_part,
     head_of,
-    parted_records,
     prefix,
     signed_answer,
     vkey_of,
@@ -229,13 +228,7 @@ async def list_subject_history(ctx: Context, request: SubjectHistory) -> Page[Le
         rows = history[-request.limit :]
         return Page(tuple(wire.to_bytes(public_record(record)) for record in rows))
 
-    if len(records) < PART_LINES:
-        return page(records)
-
-    async def rest(work: WorkContext) -> Page[LedgerRecord]:
-        return page(await parted_records(work, (request.subject_id,), size=None))
-
-    return ctx.later(rest)
+    return await answer_with_all(ctx, request.subject_id, records, page, size=None)
 
 
 async def read_head(ctx: Context, request: ReadHead) -> Single[SignedHead]:

@@ -25,6 +25,7 @@ from svc_core.ledger.records import SealedRecord, decode, split_line
 from svc_core.ledger.repository import (
     PART_LINES,
     SUBJECT_LINES_MAX,
+    answer_with_all,
     check_all,
     first_part,
     head_of,
@@ -264,14 +265,7 @@ async def picture_of(
         picture = svg(drawn, subject, record_time=record_time, valid_time=valid_time)
         return answer(picture.encode())
 
-    if len(records) < PART_LINES:
-        return draw(records)
-
-    async def rest(work: WorkContext) -> R:
-        all_records = await parted_records(work, (subject,), size=head.size)
-        return await work.work.aside(partial(draw, all_records))
-
-    return ctx.later(rest)
+    return await answer_with_all(ctx, subject, records, draw, size=head.size)
 
 
 async def bundle_of(

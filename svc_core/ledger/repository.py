@@ -52,12 +52,15 @@ PART_LINES: Final = 500
 LINES_AT_ONCE: Final = 100
 """Lines of named records that are read together."""
 RETRY_SECONDS: Final = 5
-R = TypeVar("R")
-
 LOOKS_MAX: Final = 5
 """Snapshots that are looked at for a head to sign, as others append meanwhile."""
 LEDGERS_MAX: Final = 10_000
 """Ledgers whose signed heads are remembered, those that grew last."""
+
+R = TypeVar("R")
+
+Lines: TypeAlias = Sequence[tuple[str, bytes]]
+"""Lines, each with the subject that it is about."""
 
 
 class Behind(Problem):
@@ -121,10 +124,6 @@ async def signed_answer(ctx: Context, unit: Callable[[Context], Awaitable[R]]) -
         return await work.work.read(work.actor.tenant, unit)
 
     return ctx.later(rest)
-
-
-Lines: TypeAlias = Sequence[tuple[str, bytes]]
-"""Lines, each with the subject that it is about."""
 
 
 async def head_of(ctx: Context) -> TreeHead:
@@ -311,6 +310,29 @@ async def first_part(
 ) -> tuple[SealedRecord, ...]:
     """Read the oldest records of a subject among the first `size`, `PART_LINES` at most."""
     return _decoded(await _part(ctx, subject=subject, start=0, size=size))
+
+
+async def answer_with_all(
+    ctx: Context,
+    subject: str,
+    records: Sequence[SealedRecord],
+    answer: Callable[[Sequence[SealedRecord]], R],
+    *,
+    size: int | None,
+) -> R:
+    """Answer with all records of a subject, whose `first_part` these are.
+
+    Raises:
+        Problem: as `parted_records`.
+    """
+    if len(records) < PART_LINES:
+        return answer(records)
+
+    async def rest(work: WorkContext) -> R:
+        all_records = await parted_records(work, (subject,), size=size)
+        return await work.work.aside(partial(answer, all_records))
+
+    return ctx.later(rest)
 
 
 async def parted_records(

@@ -13,7 +13,7 @@ VALID = "validTime=2030-01-01T00:00:00Z"
 
 
 def parts_of(monkeypatch, lines):
-    for module in (repository, queries, local_operations):
+    for module in (repository, queries):
         monkeypatch.setattr(module, "PART_LINES", lines)
 
 
