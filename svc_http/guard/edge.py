@@ -210,8 +210,8 @@ class ServerEdge:
             tell = self._journal.trouble if self._runtime.is_doubted else self._journal.failure
             tell("storage", failure, exchange.request_id)
             self._runtime.is_doubted = True
-            causes = FULL * failure.is_full + DAMAGED * failure.is_damaged
-            problem_ = busy(problem.STORAGE_UNAVAILABLE, causes)
+            cause = FULL if failure.is_full else DAMAGED if failure.is_damaged else ""
+            problem_ = busy(problem.STORAGE_UNAVAILABLE, cause)
         except Overloaded:
             problem_ = busy(problem.OVERLOADED)
         except HTTPException as foreign:
