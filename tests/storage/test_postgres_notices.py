@@ -113,11 +113,16 @@ def test_a_listener_that_was_cut_off_listens_again_and_takes_all_to_have_changed
         async with open_store(dsn) as first, open_store(dsn) as two:
             at_two = heard_by(two)
             session = await asyncpg.connect(dsn)
-            await session.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE query LIKE '%pg_current_snapshot%' AND pid <> pg_backend_pid()"
-                " AND datname = current_database()"
-            )
+
+            async def are_cut_off() -> bool:  # both at once; before its first look none is known
+                pids = await session.fetch(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE query LIKE '%pg_current_snapshot%' AND pid <> pg_backend_pid()"
+                    " AND datname = current_database()"
+                )
+                return len(pids) == 2
+
+            await until(are_cut_off)
             await session.close()
 
             async def is_heard(names: frozenset[str] = EVERY) -> bool:

@@ -18,7 +18,8 @@ SLOW = ("svc_core.catalog", "svc_http.run.server.launch", "hypercorn", "starlett
 
 def _python(code: str, environ: dict[str, str]) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-c", code],
+        # Whoever interrupts an import leaves its file to be closed by the collector.
+        [sys.executable, "-W", "ignore::ResourceWarning", "-c", code],
         env={**environ, "PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
