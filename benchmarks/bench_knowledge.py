@@ -72,6 +72,8 @@ class Random:
     """A `VectorModel` whose vectors have random directions."""
 
     name = "random"
+    usual_mean, usual_deviation = 0.0, 0.05
+    passage_prefix = query_prefix = ""
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """The vector of each text."""

@@ -32,6 +32,8 @@ class Meaning:
     """A `VectorModel` in this process that counts its questions."""
 
     name = "meaning"
+    usual_mean, usual_deviation = 0.087, 0.112
+    passage_prefix = query_prefix = ""
 
     def __init__(self) -> None:
         self.texts: list[str] = []

@@ -122,13 +122,13 @@ async def _meaning_of(ctx: CallContext, query: KnowledgeQuery) -> _Meaning | Non
             raise Problem(problem.INVALID_PARAMETER, detail)
         return None
     try:
-        vectors = await _within(ctx, MODEL_SECONDS, embedder.embed([query.query]))
+        vector = await _within(ctx, MODEL_SECONDS, embedder.embed_query(query.query))
     except (NotEmbedded, TimeoutError) as failure:  # whoever asked the model has told of it
         if query.mode == "semantic":
             detail = "The model of meaning gives no answer now."
             raise Problem(problem.SERVICE_UNAVAILABLE, detail) from failure
         return None
-    return _Meaning(embedder, vectors[0])
+    return _Meaning(embedder, vector)
 
 
 # -- finding -----------------------------------------------------------------------------------

@@ -80,7 +80,8 @@ class StorySelection:
     """The stories about a subject in reading order, or the nearest misses where there are none.
 
     `match_count` counts all matching items, also those beyond the bound of a report; `pool` are all
-    items that were ranked, in which repeated templates of a source show.
+    items that were ranked, in which repeated templates of a source show. `is_scant` and `unmatched`
+    are those of the ranking (`svc_core.text.ranking.Ranking`).
     """
 
     stories: tuple[Story, ...]
@@ -88,6 +89,8 @@ class StorySelection:
     match_count: int = 0
     frequencies: Frequencies = field(factory=Frequencies, repr=False)
     pool: tuple[EvidenceTexts, ...] = field(default=(), repr=False)
+    is_scant: bool = False
+    unmatched: tuple[str, ...] = ()
 
     @property
     def members(self) -> list[ScoredItem]:
@@ -118,7 +121,15 @@ def select_stories(
     order = reading_order(group_stories(hits, frequencies), language)
     nearest = tuple(hit.reading.evidence for hit in ranking.nearest)
     pool = tuple(item.evidence for item in items)
-    return StorySelection(tuple(order), nearest, len(ranking.hits), frequencies, pool)
+    return StorySelection(
+        tuple(order),
+        nearest,
+        len(ranking.hits),
+        frequencies,
+        pool,
+        is_scant=ranking.is_scant,
+        unmatched=ranking.unmatched,
+    )
 
 
 def draft_report(

@@ -59,8 +59,23 @@ class Embedder(Protocol):
     def compared_max(self) -> int:
         """How many vectors the implementation compares with a question in well under a second."""
 
+    @property
+    def usual_mean(self) -> float:
+        """The mean cosine of the model's vectors of a question and of any item of news."""
+
+    @property
+    def usual_deviation(self) -> float:
+        """The standard deviation of these cosines."""
+
     async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
-        """The vector of each text, `packed`.
+        """The vector of each text that is searched, packed (`pack_vector`).
+
+        Raises:
+            NotEmbedded: the model gives none.
+        """
+
+    async def embed_query(self, text: str) -> bytes:
+        """The packed vector of a question; some models embed a question and a text differently.
 
         Raises:
             NotEmbedded: the model gives none.

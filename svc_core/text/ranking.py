@@ -48,10 +48,16 @@ class Hit:
 
 @frozen
 class Ranking:
-    """The relevant items, best first, and, where there are none, the nearest misses."""
+    """The relevant items, best first, and, where there are none, the nearest misses.
+
+    `is_scant` says that little of what was ranked is about the query. `unmatched` are the subjects
+    of a query of several that have no relevant item, as they were written.
+    """
 
     hits: tuple[Hit, ...] = field(repr=False)
     nearest: tuple[Hit, ...] = field(repr=False)
+    is_scant: bool = False
+    unmatched: tuple[str, ...] = ()
 
 
 def rank(

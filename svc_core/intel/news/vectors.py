@@ -125,7 +125,7 @@ async def item_likeness(
     Raises:
         NotEmbedded: the model gives no vectors.
     """
-    query = (await embedder.embed([question]))[0]
+    query = await embedder.embed_query(question)
 
     async def find_gaps(ctx: Context) -> tuple[VectorGap, ...]:
         rows = await ctx.tx.documents.get_many(NEWS_TEXTS, item_ids)

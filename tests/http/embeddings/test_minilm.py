@@ -214,7 +214,7 @@ async def test_the_last_questions_are_kept(monkeypatch: pytest.MonkeyPatch) -> N
     meaning = Meaning()
     model = Embeddings(meaning)
     for text in ("port", "bank", "port", "storm", "bank", "port"):
-        assert await model.embed([text]) == [pack_vector(vector(text))]
+        assert await model.embed_query(text) == pack_vector(vector(text))
     assert meaning.texts == ["port", "bank", "storm", "bank", "port"]
     await model.aclose()
 
