@@ -26,6 +26,7 @@ from svc_core import (
     ProfileInput,
     SourceWish,
     Units,
+    Window,
     compose,
     create_profile,
     drive,
@@ -69,8 +70,9 @@ class Worker:
         return PROFILES.decode(self.run(TENANT, lambda ctx: create_profile(ctx, wish)).raw)
 
     def report(self, profile: Profile) -> str:
-        """The Markdown of a report about everything taken in so far."""
-        material = self.run(TENANT, lambda ctx: gather_material(ctx, profile.id))
+        """The Markdown of a report about everything dated that was taken in so far."""
+        everything = Window(now(), None, "published")
+        material = self.run(TENANT, lambda ctx: gather_material(ctx, profile.id, everything))
         report = compose(material, now())
         row = self.run(TENANT, lambda ctx: publish_report(ctx, report))
         facets = self.run(TENANT, lambda ctx: ctx.load(FACETS, row.id))

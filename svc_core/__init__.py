@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from svc_core.operation.ports import Transaction as Transaction
     from svc_core.operation.reply import Reply as Reply
     from svc_core.operation.units import Units as Units
+    from svc_core.reports.composition import Window as Window
     from svc_core.reports.composition import compose as compose
     from svc_core.reports.composition import gather_material as gather_material
     from svc_core.reports.composition import publish_report as publish_report
@@ -97,7 +98,7 @@ else:
                 "operation.ports": "Collection Ids SYSTEM Storage Transaction",
                 "operation.reply": "Reply",
                 "operation.units": "Units",
-                "reports.composition": "compose gather_material publish_report",
+                "reports.composition": "Window compose gather_material publish_report",
                 "reports.model": "FACETS",
                 "reports.profiles.model": "PROFILES Profile ProfileInput",
                 "reports.profiles.operations": (

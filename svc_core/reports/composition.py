@@ -5,8 +5,9 @@ holds no transaction, and publishing is one unit of work (document, facets and c
 so that a failure anywhere leaves either no report or a complete one.
 
 Rule 1: the same evidence gives the same bytes; a repetition is recognised and not published again.
-Rule 2: a scheduled report covers what was taken in since the one before it, by the time of intake,
-        so that an item which arrives late is reported late but never lost.
+Rule 2: a scheduled report covers what was taken in since the one before it and was published within
+        one period (at least `PERIOD_MIN`) before that: what arrives late is reported late, and no
+        archive is news. The first one, and one that is asked for, cover one period up to now.
 Rule 3: a period that a person names selects by the items' own dates.
 Rule 4: where nothing matches, the report is short and says so.
 """
@@ -41,7 +42,7 @@ from svc_core.reports.model import (
     ReportRow,
 )
 from svc_core.reports.notices import notify, subscription_to
-from svc_core.reports.observations import observed_evidence
+from svc_core.reports.observations import is_published_in, observed_evidence
 from svc_core.reports.profiles import followers as following
 from svc_core.reports.profiles.model import DUE, PROFILES, Due, Profile
 from svc_core.reports.recordings import forget_audio
@@ -56,6 +57,7 @@ RETRY_MIN, RETRY_MAX = timedelta(minutes=5), timedelta(hours=24)
 # Time from reading an item to its being written: judging 2,000 items takes a few seconds, and a
 # unit of work waits at most 5 for the store.
 SETTLING = timedelta(seconds=30)
+PERIOD_MIN = timedelta(hours=48)  # news of a weekend is read on Monday
 CANDIDATES_MAX = 2_000  # matches read for one report; of more, the weakest are left out
 
 
@@ -64,12 +66,15 @@ class Window:
     """The time whose items a report covers.
 
     `by="taken"` selects by the time of intake, after the start and up to the end; `by="published"`
-    by the items' own dates, both ends inclusive. Without a start it reaches back to the first item.
+    by the items' own dates, both ends inclusive. Without a start the first reaches back one period
+    of the schedule, the second to the first item. `since` is the earliest date of publication of
+    what is selected by intake.
     """
 
     end: datetime
     start: datetime | None = None
     by: Literal["taken", "published"] = "taken"
+    since: datetime | None = None
 
 
 @frozen
@@ -110,24 +115,22 @@ class ComposedReport:
 async def gather_material(ctx: Context, profile_id: str, window: Window | None = None) -> Material:
     """Read the profile and all stored evidence that may be about it.
 
-    Without a window: everything for a first report, then one interval of the schedule.
+    Without a window: of one period up to now.
 
     Raises:
         Problem: NOT_FOUND.
     """
     profile = await ctx.value(PROFILES, profile_id)
     newest = await _newest(ctx, profile_id)
-    if window is None:
-        start = None if newest is None else schedule.period_start(profile.schedule, ctx.now)
-        window = Window(ctx.now, start)
+    window = _with_dates(window or Window(ctx.now), profile)
     query = Query.of(profile.topic, profile.keywords, profile.language)
     table = await corpus.term_frequencies(ctx, ITEMS)
     texts = await _candidates(ctx, query.terms, table, window)
     items = await news_evidence(ctx, texts)
     pool = [item for item in items if _within(item, window)]
     weights = corpus.term_weights(query.terms, table)
-    times, by_intake = (window.start, window.end), window.by == "taken"
-    pool += await observed_evidence(ctx, weights, times, by_intake=by_intake)
+    times = window.start, window.end
+    pool += await observed_evidence(ctx, weights, times, since=window.since)
     return Material(
         tenant=ctx.actor.tenant,
         profile=profile,
@@ -136,6 +139,15 @@ async def gather_material(ctx: Context, profile_id: str, window: Window | None =
         newest=newest,
         frequencies=table,
     )
+
+
+def _with_dates(window: Window, profile: Profile) -> Window:
+    """The window with its start and the earliest date of publication, where it is of intake."""
+    if window.by != "taken":
+        return window
+    one_period = window.end - schedule.period_start(profile.schedule, window.end)
+    since = (window.start or window.end) - max(one_period, PERIOD_MIN)
+    return attrs.evolve(window, start=window.start or since, since=since)
 
 
 async def _candidates(
@@ -174,10 +186,7 @@ async def _newest(ctx: Context, profile_id: str) -> ReportFacets | None:
 
 
 def _within(item: EvidenceTexts, window: Window) -> bool:
-    if window.by == "taken":
-        return True
-    at = item.published_at  # an undated item may be of any time, so it is left out
-    return at is not None and (window.start is None or window.start <= at) and at <= window.end
+    return is_published_in(item.published_at, (window.start, window.end), window.since)
 
 
 # -- compose (pure) ----------------------------------------------------------------------------

@@ -2,12 +2,13 @@
 
 Rule 1: an incident is covered by its OSINT events and its news items, which are evidence
         themselves; one that has neither is evidence by its own text.
-Rule 2: what a source reports years late is no news: of rows without a stated period only those
-        of the last month count.
+Rule 2: what a source reports late is no news: a window of intake has an earliest date of its own.
+Rule 3: a row without a date may be of any time. It is in no period, but where an earlier report
+        has told what was there before, it is new and of unknown age.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, time
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -30,7 +31,6 @@ Times = tuple[datetime | None, datetime]
 
 ROWS_MAX = 200  # of each kind: those that match the query best
 EVENTS_MAX = 5  # of one incident: they report the same
-RECENT = timedelta(days=30)
 
 
 @frozen
@@ -51,10 +51,12 @@ def _day(cve: Cve) -> datetime | None:
 
 
 _INCIDENTS = _Kind[Incident](
-    INCIDENTS, lambda row: row.started_at or row.first_seen_at, lambda row: (row.title, row.summary)
+    INCIDENTS, lambda row: row.started_at, lambda row: (row.title, row.summary)
 )
 _EVENTS = _Kind[OsintEvent](
-    OSINT_EVENTS, lambda row: row.seen_at, lambda row: (row.title, row.summary)
+    OSINT_EVENTS,
+    lambda row: row.occurred_at or row.reported_at,
+    lambda row: (row.title, row.summary),
 )
 _KINDS: tuple[_Kind[Any], ...] = (
     _INCIDENTS,
@@ -68,26 +70,27 @@ _KINDS: tuple[_Kind[Any], ...] = (
 
 
 async def observed_evidence(
-    ctx: Context, weights: Mapping[str, int], times: Times, *, by_intake: bool
+    ctx: Context, weights: Mapping[str, int], times: Times, *, since: datetime | None
 ) -> list[EvidenceTexts]:
     """The rows that hold any of the weighed terms and lie in these times.
 
-    The times are those of intake where `by_intake`, else the rows' own dates.
+    The times are those of intake where there is an earliest date, `since`, else the rows' own.
     """
     evidence: list[EvidenceTexts] = []
-    earliest = micros((times[0] or times[1]) - RECENT)
+    start = since or times[0]
+    earliest = None if start is None else micros(start)
     for kind in _KINDS:
         rows = await _holding(ctx, kind.collection, weights, earliest)
         items = [kind.collection.decode(row.raw) for row in rows]
         if kind is _INCIDENTS:
-            evidence += await _events(ctx, items, times, by_intake=by_intake)
+            evidence += await _events(ctx, items, times, since)
             items = [item for item in items if not (item.article_count or item.observation_ids)]
-        evidence += _within(kind, items, times, by_intake=by_intake)
+        evidence += _within(kind, items, times, since)
     return evidence
 
 
 async def _holding(
-    ctx: Context, collection: Collection[T], weights: Mapping[str, int], start: int
+    ctx: Context, collection: Collection[T], weights: Mapping[str, int], start: int | None
 ) -> tuple[StoredRow[T], ...]:
     """The rows that hold any of the terms, or where none is rare enough, the latest rows.
 
@@ -105,29 +108,40 @@ async def _holding(
 
 
 async def _events(
-    ctx: Context, incidents: list[Incident], times: Times, *, by_intake: bool
+    ctx: Context, incidents: list[Incident], times: Times, since: datetime | None
 ) -> Iterator[EvidenceTexts]:
     """The OSINT events of incidents; news items are found by their own words."""
     ids = [id_ for incident in incidents for id_ in incident.observation_ids[:EVENTS_MAX]]
     events = await ctx.find_many(OSINT_EVENTS, ids)
-    return _within(_EVENTS, events.values(), times, by_intake=by_intake)
+    return _within(_EVENTS, events.values(), times, since)
 
 
-def _within(kind: _Kind[T], rows: Any, times: Times, *, by_intake: bool) -> Iterator[EvidenceTexts]:
+def _within(
+    kind: _Kind[T], rows: Any, times: Times, since: datetime | None
+) -> Iterator[EvidenceTexts]:
     for row in rows:
-        if is_in_times(kind.at(row), row.created_at, times, by_intake=by_intake):
+        if is_in_times(kind.at(row), row.created_at, times, since):
             yield _evidence(kind, row)
 
 
 def is_in_times(
-    at: datetime | None, created_at: datetime, times: Times, *, by_intake: bool
+    at: datetime | None, created_at: datetime, times: Times, since: datetime | None
 ) -> bool:
     """Whether a row with this date and intake time lies in these times."""
     start, end = times
-    if not by_intake:
-        return at is not None and (start is None or start <= at) and at <= end
-    is_new = (start is None or start < created_at) and created_at <= end
-    return is_new and end - RECENT <= (at or created_at)
+    is_new = since is None or ((start is None or start < created_at) and created_at <= end)
+    return is_new and is_published_in(at, times, since)
+
+
+def is_published_in(at: datetime | None, times: Times, since: datetime | None) -> bool:
+    """Whether a date is from `since` on, or lies in these times where they are of dates.
+
+    Without a date nothing lies in a period; see Rule 3 for times of intake.
+    """
+    start, end = times
+    if since is not None:
+        return since != start if at is None else since <= at
+    return at is not None and (start is None or start <= at) and at <= end
 
 
 def _evidence(kind: _Kind[T], row: Any) -> EvidenceTexts:

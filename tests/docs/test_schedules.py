@@ -39,7 +39,7 @@ def test_every_example_of_a_schedule_is_true() -> None:
 def test_the_figures_are_those_of_the_code() -> None:
     for figure, text in [
         (f"{SETTLING.seconds} seconds after its run", 1),
-        (f"up to {SETTLING.seconds} seconds before", 1),
+        (f"begins {SETTLING.seconds} seconds before it was made", 1),
         (f"after {RETRY_MIN.seconds // 60} minutes", 1),
         (f"once in {RETRY_MAX.days * 24} hours", 1),
     ]:

@@ -28,6 +28,7 @@ from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.host import Progress, ProgressListener, silent
 from svc_core.reports import publications
+from svc_core.reports.composition import Window
 from svc_core.reports.profiles import operations
 from svc_core.reports.profiles.model import PROFILES as STORED
 from svc_core.reports.profiles.model import SUBSCRIPTIONS, ProfileInput
@@ -44,6 +45,7 @@ from svc_http.service.workers.source_pulls import add_source, pull_all
 WORKSPACE = "demo"
 PLAN = "elite"
 KEY_LIFETIME = timedelta(hours=24)
+WEEK = timedelta(days=7)
 
 
 @frozen
@@ -170,13 +172,16 @@ async def _let_in(ctx: Context, user_id: str) -> str:
 
 
 async def _watch(service: Service, tenant: str, wish: ProfileInput, *, is_spoken: bool) -> str:
-    """Create a profile and make its first report; the report's id."""
+    """Create a profile and make the report of its last week; the report's id."""
     request = operations.CreateProfile(wish)
     profile = await service.write(tenant, lambda ctx: operations.create_profile(ctx, request))
     profile_id = STORED.decode(profile.raw).id
     if is_spoken:
         await service.write(tenant, lambda ctx: _want_audio(ctx, profile_id))
-    row = await make_report(service, tenant, profile_id)
+    # The documents are up to a week old, and a first report covers two days of a daily profile.
+    now = service.now()
+    window = Window(now, now - WEEK, "published")
+    row = await make_report(service, tenant, profile_id, window)
     if wish in PUBLIC:
         chosen = publications.ChosenProfile(profile_id)
         await publications.publish_profile(service.context(Actor(tenant)), chosen)

@@ -267,7 +267,8 @@ def test_an_item_that_tells_only_when_it_changed_is_dated_by_that(house: Any) ->
             await ctx.save(NEWS, row.id, attrs.evolve(item, published_at=None, updated_at=old))
 
     house.run(redate, SYSTEM)
-    row = publish(house, profile["id"])
+    assert publish(house, profile["id"]).counts.sources == 0
+    row = publish(house, profile["id"], Window(house.clock.now(), None, by="published"))
     sources = read(house, row.id, "include=sources")["sources"]
     assert {source["publishedAt"][:4] for source in sources} == {"2023"}
     listing = json.loads(house.send("listNews").body)["data"]

@@ -11,7 +11,7 @@ from svc_core.intel.incidents.fold_passes import fold_new
 from svc_core.intel.signals.detection import detect_new
 from svc_core.reports import observations as observed
 from svc_core.reports.composition import Window
-from svc_core.reports.observations import RECENT, is_in_times
+from svc_core.reports.observations import is_in_times
 from svc_core.testing.clock import START
 from tests.core import demo
 from tests.core.intel.incident_documents import rss, take
@@ -20,33 +20,27 @@ from tests.core.report_building import publish
 
 HOUR = timedelta(hours=1)
 
+FIRST, LATER = (START - HOUR, START), (START - 9 * HOUR, START)
 TIMES = {
-    "taken in in time": ((START - HOUR, START), START, START, True),
-    "at the end": ((START - HOUR, START), None, START, True),
-    "taken in before": ((START, START + HOUR), START, START, False),
-    "taken in after": ((START - HOUR, START), START, START + HOUR, False),
-    "old when it came in": ((None, START), START - RECENT - HOUR, START, False),
-    "from any time on": ((None, START), START - RECENT, START, True),
-}
-OWN_TIMES = {
-    "of the period": ((START, START + HOUR), START, True),
-    "before": ((START, START + HOUR), START - HOUR, False),
-    "after": ((START, START + HOUR), START + 2 * HOUR, False),
-    "undated": ((None, START), None, False),
-    "from any time on": ((None, START), START - 9 * RECENT, True),
+    "taken in in time": (START, START, LATER, START - 99 * HOUR, True),
+    "taken in before": (START, LATER[0], LATER, START - 99 * HOUR, False),
+    "taken in after": (START, START + HOUR, LATER, START - 99 * HOUR, False),
+    "late, but no archive": (START - 99 * HOUR, START, LATER, START - 99 * HOUR, True),
+    "of an archive": (START - 100 * HOUR, START, LATER, START - 99 * HOUR, False),
+    "undated and new": (None, START, LATER, START - 99 * HOUR, True),
+    "undated, of a first report": (None, START, FIRST, FIRST[0], False),
+    "of a period": (START, START + 9 * HOUR, LATER, None, True),
+    "before it": (START - 10 * HOUR, START, LATER, None, False),
+    "after it": (START + HOUR, START, LATER, None, False),
+    "undated, in no period": (None, START, (None, START), None, False),
+    "from any time on": (START - 9999 * HOUR, START, (None, START), None, True),
 }
 
 
 @pytest.mark.parametrize("case", TIMES)
-def test_what_was_taken_in_is_of_a_time(case: str) -> None:
-    times, at, created_at, expected = TIMES[case]
-    assert is_in_times(at, created_at, times, by_intake=True) is expected
-
-
-@pytest.mark.parametrize("case", OWN_TIMES)
-def test_what_was_is_of_a_period(case: str) -> None:
-    times, at, expected = OWN_TIMES[case]
-    assert is_in_times(at, START, times, by_intake=False) is expected
+def test_what_a_report_covers_is_of_its_times(case: str) -> None:
+    *arguments, expected = TIMES[case]
+    assert is_in_times(*arguments) is expected
 
 
 def world(house: Any) -> None:
