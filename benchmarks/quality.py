@@ -33,11 +33,12 @@ from quality_product import (
     tone,
     topics_of,
 )
-from quality_sets import GroupedItems, Sets, Subject
+from quality_sets import GroupedItems, Row, Sets, Subject
 
 from svc_core.reports.composition import ComposedReport
 from svc_core.text.evidence import Reading, readings
 from svc_core.text.frequencies import Frequencies
+from svc_core.text.language import guess
 
 FLOORS = {
     "subjects of a few days: F1, macro": 0.85,
@@ -345,17 +346,21 @@ items of those labels are not judged."""
 
 def topics(sets: Sets) -> Iterator[Figure]:
     """Which topics fit; `found` is the share of items with one that is their main topic."""
-    yield from _topic_figures(
-        "ours",
-        [
-            (
-                topics_of(item.title, item.text, item.primary_language),
-                {*row["fitting"]},
-                {*row["fitting"], *row["accepted"]},
-            )
-            for item, row in sets.topics()
-        ],
-    )
+    ours: dict[str, list[tuple[Sequence[str], set[str], set[str]]]] = {
+        "ours": [],
+        "German feeds": [],
+    }
+    for item, row in sets.topics():
+        judged = (topics_of(item.title, item.text, item.primary_language), *_fitting(row))
+        ours["ours"].append(judged)
+        if guess(f"{item.title}\n{item.text}", item.primary_language) == "de":
+            ours["German feeds"].append(judged)
+    ours["10kGNAD, one by one"] = [
+        (topics_of(article["title"], article["text"], "de"), *_fitting(row))
+        for article, row in sets.topics_of_articles()
+    ]
+    for label, labelled in ours.items():
+        yield from _topic_figures(label, labelled)
     for label, name, tongue in (("AG News", "ag_news", "en"), ("10kGNAD", "gnad10k", "de")):
         rows = sets.of_half(sets.rows(f"{name}/items.jsonl"), lambda row: row["title"].lower())
         labelled = []
@@ -364,6 +369,11 @@ def topics(sets: Sets) -> Iterator[Figure]:
                 fitting = set(FITTING[row["label"]].split())
                 labelled.append((topics_of(row["title"], row["text"], tongue), fitting, fitting))
         yield from _topic_figures(label, labelled)
+
+
+def _fitting(row: Row) -> tuple[set[str], set[str]]:
+    """The main topics of an item, and those with what is accepted besides."""
+    return {*row["fitting"]}, {*row["fitting"], *row["accepted"]}
 
 
 def _topic_figures(

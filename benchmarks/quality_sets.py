@@ -135,6 +135,12 @@ class Sets:
         rows = self.of_half(_labels()["topics"], lambda row: row["id"])
         return [(news[row["id"]], row) for row in rows]
 
+    def topics_of_articles(self) -> list[tuple[Row, Row]]:
+        """Articles of 10kGNAD, with the same."""
+        labels = {row["id"]: row for row in _labels()["topics_of_gnad10k"]}
+        rows = self.of_half(self.rows("gnad10k/items.jsonl"), lambda row: row["title"].lower())
+        return [(row, labels[row["id"]]) for row in rows if row["id"] in labels]
+
     def public_set(self, name: str) -> tuple[tuple[EvidenceTexts, ...], list[Subject]]:
         """A public set of documents and queries."""
         documents = tuple(
