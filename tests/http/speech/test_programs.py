@@ -255,7 +255,11 @@ def test_processes_are_started_where_it_is_seen_to_that_they_inherit_nothing() -
     }
     assert starting == {
         *("outside/voices/program.py", "outside/voices/supervisor.py"),
-        *("outside/embeddings/minilm.py", "run/server/processes.py", "run/cli/tail_commands.py"),
+        *(
+            "outside/embeddings/local_model.py",
+            "run/server/processes.py",
+            "run/cli/tail_commands.py",
+        ),
     }
 
 

