@@ -210,7 +210,7 @@ def main() -> int:
         ratios, made_all = [], []
         for _ in range(rounds):
             still = beside(folder, key, seconds, "none")
-            busy = beside(folder, key, seconds, "minilm")
+            busy = beside(folder, key, seconds, "auto")
             ratios.append(busy[1] / still[1])
             made_all.append(busy[2])
             print(

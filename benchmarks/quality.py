@@ -1,6 +1,6 @@
 """How well reports find, group, tell and mark what they are given, on labelled text.
 
-    python benchmarks/quality.py [FOLDER] [--only NAME] [--half dev|report] [--semantic]
+    python benchmarks/quality.py [FOLDER] [--only NAME] [--half dev|report] [--semantic [MODEL]]
 
 FOLDER holds the documents (`quality_sets.py` says which); without it `SVC_REAL_DATA` names it.
 Each line shows our figure, that of a plain method on the same text, and the floor that it is to
@@ -426,7 +426,9 @@ def asked_for(about: str, *more: str) -> argparse.Namespace:
     reader.add_argument("folder", nargs="?", default=default)
     reader.add_argument("--only", choices=tuple(PARTS), action="append")
     reader.add_argument("--half", choices=("dev", "report"))
-    reader.add_argument("--semantic", action="store_true", help="find by meaning, too (minilm)")
+    reader.add_argument(
+        *("--semantic",), nargs="?", const="e5", choices=("e5", "minilm"), help="by meaning, too"
+    )
     for name in more:
         reader.add_argument(name, type=Path)
     options = reader.parse_args()
@@ -438,7 +440,7 @@ def asked_for(about: str, *more: str) -> argparse.Namespace:
 def main() -> int:
     """Print the figures; the exit code."""
     options = asked_for(__doc__ or "")
-    BY_MEANING.extend([True] if options.semantic else [])
+    BY_MEANING.extend([options.semantic] if options.semantic else [])
     sets = Sets(Path(options.folder), options.half)
     print(f"{'':<46}{'ours':>7}{'plain':>8}  goal")
     misses = 0

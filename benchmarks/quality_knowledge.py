@@ -1,6 +1,6 @@
 """What share of the reports about a question the knowledge finds, by words and by both.
 
-    python benchmarks/quality_knowledge.py
+    python benchmarks/quality_knowledge.py [e5|minilm]
 
 Needs the extra `semantic`. The reports and the questions are made by hand, each question with the
 reports that it is about: most of them share few words, as people do not ask in the words of a
@@ -32,7 +32,8 @@ from svc_core.reports.model import (
 from svc_core.reports.report_index import REPORT_INDEX, index_report
 from svc_core.search.vector_likeness import Embedder
 from svc_http import system
-from svc_http.outside.embeddings.model import Embeddings, LocalModel
+from svc_http.outside.embeddings.local_model import LOCAL_KINDS, LocalModel
+from svc_http.outside.embeddings.model import Embeddings
 from svc_http.service.service_units import Service
 from svc_http.stores import MemoryStorage
 
@@ -65,9 +66,9 @@ def report(number: int, name: str, title: str, text: str) -> tuple[ReportRow, Re
     return row, facets
 
 
-async def recalls() -> dict[Mode, float]:
+async def recalls(model: str) -> dict[Mode, float]:
     """The mean share of its reports that a question has among the first ten, by mode."""
-    embedder = Embeddings(LocalModel())
+    embedder = Embeddings(LocalModel(LOCAL_KINDS[model]))
     host, ring = Host(providers={Embedder: embedder}), Keyring({1: b"k" * 32}, 1)
     store = MemoryStorage(catalog.COLLECTIONS)
     service = Service(
@@ -94,7 +95,7 @@ async def recalls() -> dict[Mode, float]:
 
 def main() -> int:
     """Measure, print, judge."""
-    shares = asyncio.run(recalls())
+    shares = asyncio.run(recalls(sys.argv[1] if sys.argv[1:] else "e5"))
     print(f"{'knowledge':12} {f'recall@{AT}':>10}")
     for mode, share in shares.items():
         print(f"{mode:12} {share:>10.3f}")

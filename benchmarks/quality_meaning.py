@@ -1,29 +1,56 @@
-"""How near texts come to a question, as the service with `embeddings = "minilm"` has it."""
+"""How near texts come to a question, as the service has it with a model on this machine.
 
+Vectors are made once for all runs: they stay in the folder of temporary files.
+"""
+
+import sqlite3
+import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
+from hashlib import sha256
+from pathlib import Path
 
-from svc_core.search.vector_likeness import TEXT_CHARS, likeness_values, pack_vector
+from svc_core.search.vector_likeness import likeness_values, pack_vector, passage
 from svc_core.text.evidence import Reading
+from svc_http.outside.embeddings.local_model import LOCAL_KINDS, ModelProcess
 
 
 @cache
-def _vector(text: str) -> bytes:
-    return pack_vector(_model().vector(text))
+def _process(model: str) -> ModelProcess:
+    return ModelProcess(LOCAL_KINDS[model])
 
 
 @cache
-def _model():  # type: ignore[no-untyped-def]
-    from svc_http.outside.embeddings.minilm import MiniLM  # noqa: PLC0415 - of an extra
+def _store() -> sqlite3.Connection:
+    path = Path(tempfile.gettempdir()) / "svc-benchmark-vectors.db"
+    store = sqlite3.connect(path, timeout=60, isolation_level=None)
+    store.execute("CREATE TABLE IF NOT EXISTS vectors (digest BLOB PRIMARY KEY, vector BLOB)")
+    return store
 
-    return MiniLM()
+
+@cache
+def _vector(model: str, text: str) -> bytes:
+    kind = LOCAL_KINDS[model]
+    digest = sha256(f"{kind.name} {kind.question(text)}".encode()).digest()
+    rows = _store().execute("SELECT vector FROM vectors WHERE digest = ?", (digest,))
+    for (vector,) in rows.fetchall():
+        return bytes(vector)
+    made = pack_vector(_process(model).vector(text))
+    _store().execute("INSERT OR REPLACE INTO vectors VALUES (?, ?)", (digest, made))
+    return made
 
 
-def likeness(readings: Sequence[Reading], question: str) -> Mapping[str, float]:
-    """By id, of every item; 10 to 60 ms for each text that was not there before."""
-    from svc_http.outside.embeddings.matrix import cosines  # noqa: PLC0415 - of an extra
+def cosines(model: str, readings: Sequence[Reading], question: str) -> list[float]:
+    """The cosine of the question and each item; 10 to 200 ms for each text that is new."""
+    from svc_http.outside.embeddings import matrix  # noqa: PLC0415 - of an extra
 
-    items = [reading.evidence for reading in readings]
-    vectors = [_vector(f"{item.title}\n{item.text[:TEXT_CHARS]}".strip()) for item in items]
-    scores = likeness_values(cosines(_vector(question), vectors))
-    return {item.id: value for item, value in zip(items, scores, strict=True)}
+    kind = LOCAL_KINDS[model]
+    items = [passage(reading.evidence.title, reading.evidence.text) for reading in readings]
+    vectors = [_vector(model, kind.passage_prefix + item) for item in items]
+    return matrix.cosines(_vector(model, kind.query_prefix + question), vectors)
+
+
+def likeness(model: str, readings: Sequence[Reading], question: str) -> Mapping[str, float]:
+    """The likeness of every item to a question, by id."""
+    values = likeness_values(cosines(model, readings, question))
+    return {reading.evidence.id: value for reading, value in zip(readings, values, strict=True)}

@@ -24,14 +24,14 @@ def frequencies_of(corpus: Iterable[Reading]) -> Frequencies:
     return Frequencies.of((*reading.title, *reading.lead, *reading.rest) for reading in corpus)
 
 
-BY_MEANING: list[bool] = []  # not empty where items are found by their meaning, too
+BY_MEANING: list[str] = []  # the model, where items are found by their meaning, too
 
 
 def matched_ids(
     corpus: Sequence[Reading], frequencies: Frequencies, topic: str, language: str
 ) -> set[str]:
     """The ids of what is chosen for a subject."""
-    near = likeness(corpus, topic) if BY_MEANING else None
+    near = likeness(BY_MEANING[0], corpus, topic) if BY_MEANING else None
     ranking = rank(Query.of(topic, (), language), corpus, frequencies, near)
     return {hit.reading.evidence.id for hit in ranking.hits}
 

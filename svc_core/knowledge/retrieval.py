@@ -41,7 +41,7 @@ from svc_core.reports.report_index import REPORT_INDEX
 from svc_core.search import corpus
 from svc_core.search.corpus import Corpus
 from svc_core.search.indexing import Index, IndexedText, IndexedVector
-from svc_core.search.vector_likeness import COSINE_FLOOR, Embedder, NotEmbedded, cosines_by_id
+from svc_core.search.vector_likeness import Embedder, NotEmbedded, cosines_by_id
 from svc_core.text.evidence import EvidenceTexts, Reading, reading_of
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.query import Query
@@ -239,9 +239,10 @@ async def _look(ctx: Context, search: _Search) -> _Pool:
 
 
 def _near(meaning: _Meaning, vectors: Iterable[IndexedVector]) -> dict[str, float]:
-    """The cosines of the nearest rows, the nearest first."""
+    """The cosines of the nearest rows, the nearest first; none that is usual for any text."""
     scores = cosines_by_id(meaning.embedder, meaning.vector, vectors)
-    near = [id_ for id_, value in scores.items() if value >= COSINE_FLOOR]
+    floor = meaning.embedder.usual_mean + meaning.embedder.usual_deviation
+    near = [id_ for id_, value in scores.items() if value >= floor]
     near.sort(key=lambda id_: (-scores[id_], id_))
     return {id_: scores[id_] for id_ in near[:CANDIDATES_MAX]}
 
