@@ -43,7 +43,7 @@ REPORTS_AT_ONCE: Final = 4
 """Reports indexed in one unit of work: about 0.1 s where each has fifty signals."""
 SIGNALS_AT_ONCE: Final = 100
 BATCHES_MAX: Final = 16
-"""Batches of vectors computed before another index has its turn: about 15 s of one processor."""
+"""Batches of vectors computed before another index has its turn: 5 to 15 s of one processor."""
 
 
 async def queue_reindex(ctx: Context, index: Index, model: str, *, again: bool) -> None:

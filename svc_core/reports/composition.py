@@ -278,6 +278,7 @@ def _row(
             signals=f"{path}/signals",
             text=f"{path}/text",
         ),
+        method="lexical" if facets.embedding is None else "hybrid",
     )
 
 

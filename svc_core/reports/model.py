@@ -109,6 +109,10 @@ class ReportRow:
     has_audio: HasAudio
     counts: ReportCounts
     links: ReportLinks
+    method: Annotated[Maybe[Literal["lexical", "hybrid"]], Example("hybrid")] = UNSET
+    """How items about the subject were found: by their words, or by words and meaning. Meaning
+    needs an embedding model and the vectors of the items, which are computed soon after they come
+    in. Left out in reports from before it was recorded."""
 
 
 @frozen

@@ -1,6 +1,7 @@
 """Adds semantic similarity to the material of a report: scores, and items that share no word.
 
-Where the host has no embedding model, or it fails, a report rests on words alone and says so.
+Where the host has no embedding model, or it fails, or the items have no vectors yet, a report rests
+on words alone and says so (`ReportRow.method`).
 """
 
 import attrs
@@ -24,6 +25,8 @@ async def with_likeness(work: Units, host: Host, material: Material) -> Material
             work, embedder, material.profile.topic, ids, intake_span(window)
         )
     except NotEmbedded:  # the embedder has logged the failure
+        return material
+    if scores is None:
         return material
     extra = await work.read(material.tenant, lambda ctx: evidence_of(ctx, scores.near, window))
     return attrs.evolve(

@@ -20,8 +20,9 @@ from attrs import field, frozen
 TEXT_CHARS: Final = 700
 """Characters of an item's text that its vector covers, after the headline. The weights of
 retrieval were measured with this value."""
-BATCH: Final = 32
-"""Vectors computed and stored at once: a second or two of one processor."""
+BATCH: Final = 8
+"""Vectors computed and stored at once: a second of one idle processor, half a minute of a busy one
+for texts of the longest kind."""
 NEAR_MAX: Final = 400
 """How many of the nearest items are considered that hold no word of the question."""
 USUAL_MEAN: Final = 0.07

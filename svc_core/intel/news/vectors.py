@@ -1,7 +1,8 @@
 """Embedding vectors of news items: finds items without one, computes them, and compares them.
 
-Rule 1: vectors are computed outside units of work and stored a batch at a time. A process that is
-        killed loses at most the batch in hand; items without a vector are found again.
+Rule 1: vectors are computed in the background, outside units of work, and stored a batch at a time.
+        A process that is killed loses at most the batch in hand; items without a vector are found
+        again. Who compares vectors never waits for missing ones.
 Rule 2: a vector belongs to one model and to one version of an item's text; when either changes,
         it is computed again.
 """
@@ -29,9 +30,9 @@ from svc_core.search.vector_likeness import (
     vectors_of,
 )
 
-MADE_MAX: Final = 256
-"""Vectors computed for one question while its caller waits: 6 to 20 s of one processor. Items
-beyond that have no likeness yet and are ranked by their words alone."""
+LACKING_MAX: Final = 0.1
+"""The share of items without a vector up to which the others are compared by theirs: some come in
+while a question is answered. By reason, not measured."""
 PAGE: Final = 256
 """Items read in one unit of work."""
 
@@ -116,27 +117,32 @@ async def item_likeness(
     question: str,
     item_ids: Sequence[str],
     span: tuple[int | None, int | None] = (None, None),
-) -> Likeness:
+) -> Likeness | None:
     """The likeness of some items to a question, and of the nearest others that came in meanwhile.
 
-    `span` bounds the time of retrieval of the others. Items that lack a vector get one first, up
-    to `MADE_MAX` of them: those of `item_ids`, then the newest.
+    `span` bounds the time of retrieval of the others. None while more than `LACKING_MAX` of these
+    items, and of the newest page of the others, have no vector of the model: then nobody can tell
+    which of all are near.
 
     Raises:
-        NotEmbedded: the model gives no vectors.
+        NotEmbedded: the model gives no vector of the question.
     """
+    if await work.read(SYSTEM, lambda ctx: _lack_vectors(ctx, embedder.model, item_ids, span)):
+        return None
     query = await embedder.embed_query(question)
-
-    async def find_gaps(ctx: Context) -> tuple[VectorGap, ...]:
-        rows = await ctx.tx.documents.get_many(NEWS_TEXTS, item_ids)
-        gaps = await _gaps_of(ctx, embedder.model, tuple(rows.values()))
-        newest, _ = await vector_gaps(ctx, embedder.model, start=span[0], end=span[1])
-        return tuple({gap.id: gap for gap in (*gaps, *newest)}.values())[:MADE_MAX]
-
-    await embed_gaps(work, embedder, await work.read(SYSTEM, find_gaps))
     rows = await work.read(SYSTEM, lambda ctx: _candidates(ctx, embedder, item_ids, span))
     vectors = (VECTORS.decode(row.raw) for row in rows)
     return await work.aside(lambda: nearest(embedder, query, vectors, frozenset(item_ids)))
+
+
+async def _lack_vectors(
+    ctx: Context, model: str, item_ids: Sequence[str], span: tuple[int | None, int | None]
+) -> bool:
+    rows = await ctx.tx.documents.get_many(NEWS_TEXTS, item_ids)
+    page = await ctx.tx.documents.scan(NEWS_TEXTS, start=span[0], end=span[1], limit=PAGE)
+    rows |= {row.id: row for row in page.rows}
+    gaps = await _gaps_of(ctx, model, tuple(rows.values()))
+    return not rows or len(gaps) > LACKING_MAX * len(rows)
 
 
 async def _candidates(

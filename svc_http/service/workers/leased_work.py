@@ -15,8 +15,8 @@ from svc_http.service.commits import Commits
 LOOK_SECONDS: Final = 10.0
 """How often work is searched without a commit."""
 GATHER_SECONDS: Final = 0.5
-HOLD_SECONDS: Final = 60.0
-"""How long a lease lasts: longer than a batch, or a turn of one index, takes."""
+HOLD_SECONDS: Final = 120.0
+"""How long a lease lasts: longer than a batch, or a turn of one index, takes on a busy machine."""
 PUT_OFF_SECONDS: Final = 30.0
 """How long the model is not asked after a failure."""
 

@@ -53,7 +53,9 @@ def working(house: Any, model: Meaning, **parts: Any) -> VectorWork:
     return VectorWork(service, Embeddings(model), in_memory(lambda: 0.0).leases)
 
 
-async def report(house: Any, model: Meaning | None, topic: str = "Port strike") -> set[str]:
+async def report(
+    house: Any, model: Meaning | None, topic: str = "Port strike", *, by: str = ""
+) -> set[str]:
     """The titles that a report cites."""
     lends = {} if model is None else {Embedder: Embeddings(model)}
     host = attrs.evolve(house.service.host, providers=lends)
@@ -63,7 +65,9 @@ async def report(house: Any, model: Meaning | None, topic: str = "Port strike") 
     house.clock.advance(1)
     row = await make_report(service, TENANT, creation.location.rpartition("/")[2])
     facets = await service.read(TENANT, lambda ctx: ctx.value(FACETS, row.id))
-    assert facets.embedding == (model and model.name)
+    method = by or ("lexical" if model is None else "hybrid")
+    assert row.method == method
+    assert facets.embedding == (model.name if model and method == "hybrid" else None)
     return {source.title for source in facets.sources}
 
 
@@ -198,26 +202,41 @@ async def test_a_report_finds_what_no_word_finds(any_house: Any, feed: Any) -> N
     await take_titles(any_house, feed, *NEWS_OF_PORTS)
     topic = "Streik im Hafen"
     assert await report(any_house, None, topic) == set()
+    await working(any_house, Meaning()).turn()
     titles = await report(any_house, Meaning(), topic)
     assert titles == {"Strike at the port", "Walkout shuts the harbour"}
 
 
-async def test_items_without_a_vector_get_one_up_to_a_bound(
-    house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("embedded", "later", "is_compared"),
+    [(0, 1, False), (9, 1, True), (9, 2, False), (0, 0, False)],
+)
+async def test_vectors_are_compared_once_nine_of_ten_items_have_one(
+    house: Any, feed: Any, embedded: int, later: int, is_compared: bool
 ) -> None:
-    monkeypatch.setattr(of_news, "MADE_MAX", 1)
-    await take_titles(house, feed, *NEWS_OF_PORTS)
-    model = Meaning()
-    assert await report(house, model) == {"Strike at the port"}
-    assert model.texts == ["Port strike", "Strike at the port"]  # what words find comes first
+    """Until then a question waits for none: not even the model is asked."""
+    titles = [f"Storm {n}" for n in range(embedded + later)]
+    other_model, model = Meaning(), Meaning()
+    other_model.name = "another"
+    for count, maker in ((embedded, model), (embedded + later, None)):
+        await take_titles(house, feed, *titles[:count])
+        if maker is not None:
+            await working(house, maker).turn()
+    made = len(model.texts)
+    likeness = await of_news.item_likeness(house.service, Embeddings(model), "storm", ())
+    assert (likeness is not None) is is_compared
+    assert len(model.texts) - made == is_compared
+    likeness = await of_news.item_likeness(house.service, Embeddings(other_model), "storm", ())
+    assert likeness is None
+    assert other_model.texts == []
 
 
 async def test_a_report_is_made_of_words_where_the_model_fails(house: Any, feed: Any) -> None:
     await take_titles(house, feed, *NEWS_OF_PORTS)
+    await working(house, Meaning()).turn()
     model = Meaning()
     model.refuses = lambda _: NotEmbedded("it is away")
-    model.name = None  # type: ignore[assignment] - what the report says of it
-    assert await report(house, model) == {"Strike at the port"}
+    assert await report(house, model, by="lexical") == {"Strike at the port"}
 
 
 async def test_a_vector_is_not_kept_of_what_is_gone(house: Any, feed: Any) -> None:
@@ -253,4 +272,5 @@ async def test_as_many_vectors_are_compared_as_the_model_can(
     model = Embeddings(Meaning())
     await working(house, Meaning()).turn()
     likeness = await of_news.item_likeness(house.service, model, "storm", ())
+    assert likeness is not None
     assert len(likeness.near) == len(likeness.values) == 3
