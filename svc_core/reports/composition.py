@@ -200,7 +200,6 @@ def compose(material: Material, now: datetime) -> ComposedReport:
         query,
         material.evidence,
         material.frequencies,
-        language=profile.language,
         likeness=material.likeness,
     )
     period = _period(material, selection)

@@ -109,7 +109,6 @@ def select_stories(
     evidence: Iterable[EvidenceTexts],
     frequencies: Frequencies,
     *,
-    language: str = "en",
     likeness: Mapping[str, float] | None = None,
 ) -> StorySelection:
     """Rank evidence by a query and group what matches into stories."""
@@ -118,7 +117,7 @@ def select_stories(
         frequencies = Frequencies.of(item.counts for item in items)
     ranking = rank(query, items, frequencies, likeness)
     hits = [ScoredItem(hit.reading, hit.score) for hit in ranking.hits[:SOURCES_MAX]]
-    order = reading_order(group_stories(hits, frequencies), language)
+    order = reading_order(group_stories(hits, frequencies))
     nearest = tuple(hit.reading.evidence for hit in ranking.nearest)
     pool = tuple(item.evidence for item in items)
     return StorySelection(
@@ -189,20 +188,22 @@ class _Numbers:
 
     def statements(self, lines: Iterable[NarrationLine]) -> tuple[Statement, ...]:
         return tuple(
-            Statement(line.text, self._numbers_of(line.sources), self._numbers_of(line.also))
+            Statement(line.text, *map(self._numbers_of, (line.sources, line.also, line.same_event)))
             for line in lines
         )
 
     def section(self, plan: StoryPlan, lines: Sequence[NarrationLine]) -> Section:
         statements = tuple(Statement(line.text, self._numbers_of(line.sources)) for line in lines)
-        also = self._numbers_of([*plan.also, *(item for line in lines for item in line.also)])
+        also = self._numbers_of(plan.also)
+        rest = self._numbers_of(plan.same_event)
         numbers = (number for statement in statements for number in statement.citations)
         return Section(
             id=plan.story.key,
             heading=plan.heading,
             statements=statements,
-            citations=tuple(dict.fromkeys((*numbers, *also))),
+            citations=tuple(dict.fromkeys((*numbers, *also, *rest))),
             topics=plan.lead.evidence.topics,
+            also_reported_by=also,
         )
 
     def _numbers_of(self, items: Iterable[EvidenceTexts]) -> tuple[int, ...]:

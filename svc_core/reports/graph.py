@@ -91,7 +91,7 @@ def _anchor(story: Story, draft: ReportDraft) -> IncidentAnchor:
         title=_headline(story),
         first_reported_at=story.first_at,
         last_reported_at=story.last_at,
-        citations=draft.marks(story, _headline(story)),
+        citations=draft.citations(story),
     )
 
 

@@ -143,18 +143,24 @@ class Statement:
     """The sentence."""
     citations: SourceNumbers
     also_reported_by: Annotated[tuple[Annotated[int, Ge(1)], ...], Example([])] = ()
-    """The numbers of further sources of the same story, which do not say this sentence."""
+    """The numbers of sources of other publishers that report it in words of their own."""
+    same_event: Annotated[tuple[Annotated[int, Ge(1)], ...], Example([])] = ()
+    """The numbers of the other sources on the same event."""
 
 
 @frozen
 class Section:
-    """One story of the report; `citations` are all its sources, marked ones or not."""
+    """One story of the report; `citations` are all its sources, marked ones or not.
+
+    Those of `also_reported_by` report in other words what its first sentence does.
+    """
 
     id: str
     heading: str
     statements: tuple[Statement, ...]
     citations: tuple[int, ...]
     topics: tuple[str, ...]
+    also_reported_by: tuple[int, ...] = ()
 
 
 @frozen
@@ -223,6 +229,16 @@ class ReportSignal:
     """Publishers that report it."""
     story_id: StoryId
     citations: SourceNumbers
+    statement: Annotated[
+        str,
+        Example(
+            "Signal “strike” about Port of Antwerp, reported since 31 January 2026. Its 74 points "
+            "of 100 count how many publishers report it (1), how plainly and how recently, and "
+            "whether they say who, where and when; they are no probability."
+        ),
+    ] = ""
+    """What is signalled, about whom, since when, and what the confidence counts, in words; empty
+    for reports of before there was one."""
 
 
 @frozen

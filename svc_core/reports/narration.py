@@ -1,21 +1,33 @@
 """Arranges stories into a report: which item leads, which sentences are quoted, and where.
 
-Rule 1: every item of every story is cited behind a sentence that it holds, or as also reporting it.
+Rule 1: every item of every story is cited behind a sentence that it holds; or, of the same
+        development and another publisher, as also reporting it; or else as on the same event.
 Rule 2: a sentence stands once, but the opening quotes what introduces the first sections; of one
         event no two sentences say the same. Where there is only one story, its section continues
         the opening.
 Rule 3: quotes of a story are in the language of its lead, the reader's where an item has it.
 Rule 4: sentences that refer to the one before ("He also said ...") stand only behind that one.
+Rule 5: an item is quoted when it is close to the rest of its story, and a sentence when no later
+        item of its development says it anew, with other numbers or as having happened.
 """
 
+import re
 from collections.abc import Iterable, Sequence
-from math import log2
+from math import log2, sqrt
 
 from attrs import define, evolve, field
 
 from svc_core.text.containment import TextWords
 from svc_core.text.evidence import EvidenceTexts, ScoredItem
-from svc_core.text.extracts import Extract, Vector, extract_sentences, unit_cosine, vector_of
+from svc_core.text.extracts import (
+    Extract,
+    Vector,
+    extract_sentences,
+    says_anew,
+    terms_vector,
+    unit_cosine,
+    vector_of,
+)
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import primary
 from svc_core.text.sentences import is_aside, is_broken, is_faulty, with_full_stop
@@ -31,19 +43,22 @@ MANY_MEMBERS = 4  # a story of so many items gets more room
 QUOTED_MAX = 3  # items that one development is quoted from
 
 _FEW_STORIES = 4
+_CLOSE_MIN = 0.2  # cosine to the others: 96 % quoted are of the event (94 % without), 98 % left
 _AGAIN_MIN = 0.8  # cosine from which a sentence stands already; 69 % are rightly so (STS)
 _NEAR_SHARE = 0.5  # of the best score: 92 % of the items above it are about the subject, 27 % below
 _NEW_TERMS_MIN = 2  # with fewer a sentence repeats its headline
 _UNTITLED_CHARS_MAX = 160
+_WORD = re.compile(r"\w+")
 
 
 @define(eq=False)
 class NarrationLine:
-    """A sentence, the items that hold it, and further items of its story."""
+    """A sentence, the items that hold it, who else reported it, and the others of its event."""
 
     text: str
     sources: list[EvidenceTexts]
     also: list[EvidenceTexts] = field(factory=list)
+    same_event: list[EvidenceTexts] = field(factory=list)
 
 
 @define(eq=False)
@@ -53,11 +68,13 @@ class StoryPlan:
     story: Story
     lead: ScoredItem
     heading: str
+    quotable: Sequence[ScoredItem]
     subject: Vector = field(factory=dict)
     quotes: list[Extract] = field(factory=list)
     intro: Extract | None = None
     lines: list[NarrationLine] = field(factory=list)
     also: list[EvidenceTexts] = field(factory=list)
+    same_event: list[EvidenceTexts] = field(factory=list)
     is_section: bool = False
 
     @property
@@ -77,21 +94,23 @@ class Narration:
     briefs: list[NarrationLine]
 
 
-def reading_order(stories: Iterable[Story], language: str) -> list[Story]:
-    """Stories in reading order: by weight, with a bonus for the reader's own language."""
+def reading_order(stories: Iterable[Story]) -> list[Story]:
+    """Stories in reading order: the most reported, largest, best matching and newest first.
+
+    With these weights the most reported story leads in 11 of 11 reports, by score alone in 9.
+    """
     pool = list(stories)
+    best = max((story.score for story in pool), default=0.0) or 1.0
     last_dates = {story.key: _last_dated(story) for story in pool}
     newest = max(last_dates.values(), default=0.0)
 
     def weight(story: Story) -> float:
-        lead = lead_of(story, language)
         age = max(newest - last_dates[story.key], 0.0) / 86_400
         return (
-            story.score
-            + 0.12 * log2(len(story.publishers))
-            + 0.2 * _is_own(lead, language)
-            + 0.1 / (1 + age)
-            + 0.05 * bool(lead.evidence.text)
+            log2(1 + len(story.publishers))
+            + 0.25 * log2(1 + len(story.members))
+            + story.score / best
+            + 0.3 / (1 + age)
         )
 
     return sorted(pool, key=lambda s: (-round(weight(s), 6), -last_dates[s.key], s.key))
@@ -129,7 +148,7 @@ class Narrator:
         self._language = primary(language)
         self._frequencies = frequencies
         self._templates = templates
-        self._plans = [_plan(story, self._language) for story in stories]
+        self._plans = [_plan(story, self._language, frequencies) for story in stories]
         self._words: dict[str, TextWords] = {}
         self._lines: dict[str, NarrationLine] = {}
         self._quotes: list[Extract] = []
@@ -146,12 +165,11 @@ class Narrator:
             opening = self._opening(main)
             parts = [(plan, self._section(plan)) for plan in main]
         sections = [(plan, lines) for plan, lines in parts if lines]
-        key_points = self._headlines(main)
-        if all(line in opening for line in key_points):
-            key_points = []
-        else:
-            opening = [evolve(line, also=[]) for line in opening]
-        briefs = [line for line in self._headlines(rest_) if line not in key_points + opening]
+        headlines = self._headlines(main)
+        key_points = [line for line in headlines if line not in opening]
+        briefs = [line for line in self._headlines(rest_) if line not in headlines + opening]
+        if key_points:  # they say who else reported a story
+            opening = [line if line in headlines else _copy(line) for line in opening]
         for plan in self._plans:
             self._acknowledge(plan)
         return Narration(opening, key_points, sections, briefs)
@@ -178,14 +196,22 @@ class Narrator:
         """Collect what can be quoted of a story, and the sentence that introduces it."""
         tongue = plan.lead.reading.language
         plan.subject = vector_of(plan.heading, tongue, self._frequencies)
-        parts = _developments(plan.story)
-        items = [item for group in parts for item in _same_language(group, plan.lead)[:QUOTED_MAX]]
-        plan.quotes = [
+        groups = [_same_language(group, plan.lead) for group in _developments(plan.story)]
+        parts = [[item for item in group if item in plan.quotable][:QUOTED_MAX] for group in groups]
+        items = [item for part in parts for item in part]
+        quotes = [
             quote
             for quote in extract_sentences(items, plan.subject, self._frequencies)
             if len(quote.vector.keys() - plan.subject.keys()) >= _NEW_TERMS_MIN
             and not is_faulty(quote.text, quote.item.reading.language)
             and not self._templates.match(quote.text, quote.item.evidence.source_id)
+        ]
+        plan.quotes = [
+            quote
+            for part in parts
+            for group in [[quote for quote in quotes if quote.item in part]]
+            for quote in group
+            if not any(_is_anew(later, quote) for later in group)
         ]
         plan.intro = min(
             (
@@ -252,7 +278,8 @@ class Narrator:
         """A story in a few sentences; none where the opening has quoted all of it."""
         intro = plan.intro
         is_quoted = intro in self._quotes
-        if intro is None or not (is_quoted or self._is_new(intro)):
+        is_twin = any(_key(o.heading) == _key(plan.heading) for o in self._plans if o.is_section)
+        if is_twin or intro is None or not (is_quoted or self._is_new(intro)):
             return []
         quotes = self._pick(plan, intro)
         if is_quoted and len(quotes) == 1:
@@ -319,11 +346,26 @@ class Narrator:
         return line
 
     def _acknowledge(self, plan: StoryPlan) -> None:
-        """Put the items that no line of a story cites beside its last line or section."""
-        sources = [*(item for line in plan.lines for item in line.sources), *plan.lines[-1].also]
-        ids = {item.id for item in sources}
-        also = plan.also if plan.is_section else plan.lines[-1].also
-        also += [item for item in plan.members if item.id not in ids]
+        """Name the items that no line of a story cites beside its section or last line.
+
+        Of the development that this tells of first each further publisher is named once as also
+        reporting it; the others are on the same event.
+        """
+        place = _places(plan.story)
+        target: StoryPlan | NarrationLine = plan if plan.is_section else plan.lines[-1]
+        lines = plan.lines if plan.is_section else plan.lines[-1:]
+        every = [*(item for line in plan.lines for item in line.sources), *target.also]
+        ids = {item.id for item in (*every, *target.same_event)}
+        publishers = {item.publisher for line in lines for item in (*line.sources, *line.also)}
+        first = next(item.id for item in lines[0].sources if item.id in place)
+        for item in plan.members:
+            if item.id in ids:
+                continue
+            if place[item.id] == place[first] and item.publisher not in publishers:
+                publishers.add(item.publisher)
+                target.also.append(item)
+            else:
+                target.same_event.append(item)
 
     def _words_of(self, item: EvidenceTexts) -> TextWords:
         if item.id not in self._words:
@@ -331,15 +373,76 @@ class Narrator:
         return self._words[item.id]
 
 
-def _plan(story: Story, language: str) -> StoryPlan:
-    lead = lead_of(story, language)
+def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
+    own = [member for member in story.members if _is_own(member, language)] or story.members
+    quotable = _close(own, frequencies)
+    lead = lead_of(evolve(story, members=tuple(quotable)), language)
+    group = next(group for group in _developments(story) if lead in group)
+    lead = _newest_state(lead, [member for member in group if member in quotable])
     reading = lead.reading
     words = " ".join(lead.evidence.text.split())
     start = words[:_UNTITLED_CHARS_MAX].rpartition(" ")[0] or words
     label = words if len(words) <= _UNTITLED_CHARS_MAX else f"{start}…"
     first = next(iter(reading.sentences), label)
     is_spoilt = is_broken(reading.headline) and not is_broken(first)
-    return StoryPlan(story, lead, first if is_spoilt else reading.headline or first)
+    heading = first if is_spoilt else reading.headline or first
+    return StoryPlan(story, lead, heading, quotable)
+
+
+def _close(members: Sequence[ScoredItem], frequencies: Frequencies) -> Sequence[ScoredItem]:
+    """Those of some items whose headline and lead are close to the others'; all where none is."""
+    if len(members) < 2:
+        return members
+    readings = [member.reading for member in members]
+    vectors = [terms_vector((*o.title, *o.lead), frequencies) for o in readings]
+    total: dict[str, float] = {}
+    for vector in vectors:
+        for term, weight in vector.items():
+            total[term] = total.get(term, 0.0) + weight
+    length = sqrt(sum(weight * weight for weight in total.values()))
+
+    def closeness(vector: Vector) -> float:
+        """The cosine to the sum of the others, all of which have length 1."""
+        with_own = sum(weight * total[term] for term, weight in vector.items())
+        rest = sqrt(max(length * length - 2 * with_own + 1, 0.0))
+        return (with_own - 1) / rest if rest else 0.0
+
+    pairs = zip(members, vectors, strict=True)
+    return [member for member, vector in pairs if closeness(vector) >= _CLOSE_MIN] or members
+
+
+def _newest_state(lead: ScoredItem, peers: Sequence[ScoredItem]) -> ScoredItem:
+    """The latest item of a development whose headline says anew what the lead's does, if any."""
+    words = lead.reading.headline, lead.reading.title
+    later = [
+        item
+        for item in peers
+        if _is_later(item, lead)
+        and not is_aside(item.evidence.title)
+        and item.reading.language == lead.reading.language
+        and bool(item.reading.sentences) >= bool(lead.reading.sentences)
+        and says_anew(
+            item.reading.headline, item.reading.title, *words, language=lead.reading.language
+        )
+    ]
+    return later[-1] if later else lead
+
+
+def _is_anew(later: Extract, quote: Extract) -> bool:
+    """Whether a sentence of a later item says anew what one does."""
+    return _is_later(later.item, quote.item) and says_anew(
+        later.text,
+        later.vector,
+        quote.text,
+        quote.vector,
+        language=quote.item.reading.language,
+    )
+
+
+def _is_later(item: ScoredItem, other: ScoredItem) -> bool:
+    """Whether both items have a date, and the first has the later one."""
+    at, before = item.evidence.published_at, other.evidence.published_at
+    return at is not None and before is not None and at > before
 
 
 def _is_own(member: ScoredItem, language: str) -> bool:
@@ -384,5 +487,10 @@ def _same_language(members: Sequence[ScoredItem], lead: ScoredItem) -> list[Scor
     return matches
 
 
+def _copy(line: NarrationLine) -> NarrationLine:
+    return evolve(line, also=[], same_event=[])
+
+
 def _key(text: str) -> str:
-    return " ".join(text.casefold().split()).strip(" .!?…\"'“”‘’。।۔")
+    """The words of a line, by which it is known again."""
+    return " ".join(_WORD.findall(text.casefold())) or text

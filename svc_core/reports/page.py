@@ -24,43 +24,41 @@ from svc_core.reports.model import (
     ReportRow,
     ReportSignal,
     ReportSource,
-    Section,
     Statement,
 )
-from svc_core.reports.render import is_web_link, reading_seconds, unmarked_sources
+from svc_core.reports.render import is_web_link, numbers_of, reading_seconds, whole_passage
 
 _TURNING = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 @frozen
 class PageStatement:
-    """A sentence with its citations; `also` are sources of its story that do not hold it."""
+    """A sentence with its citations, who also reported it, and who else is on its event."""
 
     text: str
     citations: tuple[int, ...]
     also: tuple[ReportSource, ...] = ()
+    same_event: tuple[ReportSource, ...] = ()
 
 
 @frozen
 class PageSection:
-    """One story; `also` are its sources that none of its sentences cites."""
+    """One story; its last sentence names its sources that none of them cites."""
 
     heading: str
     statements: tuple[PageStatement, ...]
-    also: tuple[ReportSource, ...]
 
 
 @frozen
 class PageSignal:
-    """What happened to whom and where, and how sure that is in percent."""
+    """What happened, where, and the sentence that says about whom and how sure that is."""
 
     title: str
     summary: str
     type: str
     direction: str
-    percent: int
+    statement: str
     occurred_date: str | None
-    parties: tuple[str, ...]
     places: tuple[str, ...]
     citations: tuple[int, ...]
 
@@ -101,13 +99,10 @@ class Typesetter(Protocol):
 def page_view(row: ReportRow, facets: ReportFacets, audio: AudioFacet | None) -> ReportPage:
     """The content of a report's page."""
     sources = tuple(map(_source, facets.sources))
-    sections = tuple(_section(section, sources) for section in facets.sections)
+    parts = [whole_passage(section) for section in facets.sections]
     passages = facets.opening, facets.key_points, facets.briefs
     opening, key_points, briefs = (_page_statements(passage, sources) for passage in passages)
-    numbers = _marked_numbers(*passages)
-    numbers |= {n for statements in passages for line in statements for n in line.also_reported_by}
-    for section, stored in zip(sections, facets.sections, strict=True):
-        numbers |= _marked_numbers(stored.statements) | {source.number for source in section.also}
+    numbers = {n for passage in (*passages, *parts) for line in passage for n in numbers_of(line)}
     return ReportPage(
         id=row.id,
         language=row.language,
@@ -120,19 +115,14 @@ def page_view(row: ReportRow, facets: ReportFacets, audio: AudioFacet | None) ->
         opening=opening,
         notes=tuple(map(_clean, facets.notes)),
         key_points=key_points,
-        sections=sections,
+        sections=tuple(
+            PageSection(_clean(section.heading), _page_statements(part, sources))
+            for section, part in zip(facets.sections, parts, strict=True)
+        ),
         briefs=briefs,
         signals=None if facets.signals is None else tuple(map(_signal, facets.signals)),
         sources=sources,
         also=tuple(source for source in sources if source.number not in numbers),
-    )
-
-
-def _section(section: Section, sources: Sequence[ReportSource]) -> PageSection:
-    return PageSection(
-        _clean(section.heading),
-        _page_statements(section.statements, sources),
-        _sources_of(unmarked_sources(section), sources),
     )
 
 
@@ -142,9 +132,8 @@ def _signal(signal: ReportSignal) -> PageSignal:
         summary=_clean(signal.summary),
         type=_clean(signal.type),
         direction=signal.direction,
-        percent=round(100 * signal.confidence),
+        statement=_clean(signal.statement),
         occurred_date=signal.occurred_date,
-        parties=tuple(_clean(party.name) for party in signal.entities),
         places=tuple(_clean(place.name) for place in signal.places),
         citations=signal.citations,
     )
@@ -165,7 +154,10 @@ def _page_statements(
 ) -> tuple[PageStatement, ...]:
     return tuple(
         PageStatement(
-            _clean(line.text), line.citations, _sources_of(line.also_reported_by, sources)
+            _clean(line.text),
+            line.citations,
+            _sources_of(line.also_reported_by, sources),
+            _sources_of(line.same_event, sources),
         )
         for line in statements
     )
@@ -175,11 +167,6 @@ def _sources_of(
     numbers: Sequence[int], sources: Sequence[ReportSource]
 ) -> tuple[ReportSource, ...]:
     return tuple(source for source in sources if source.number in numbers)
-
-
-def _marked_numbers(*passages: Iterable[Statement]) -> set[int]:
-    """The numbers of the sources that these sentences cite."""
-    return {n for passage in passages for statement in passage for n in statement.citations}
 
 
 def _clean(words: str) -> str:

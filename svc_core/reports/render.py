@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import quote
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from svc_core.reports.model import ReportSource, ReportWords, Section, Statement
 from svc_core.text.wording import Wording, frame
@@ -35,17 +35,15 @@ _NOT_IN_URL = re.compile(r"[\s\\<>\x00-\x1f\x7f]|&(?=#?\w+;)")
 def markdown(title: str, words: ReportWords) -> str:
     """CommonMark; citations are links to the sources, which are listed by number at the end."""
     own, sources = frame(words.language), {source.number: source for source in words.sources}
-    blocks = [f"# {_md_heading(title)}", *_md_passage(words.opening, (), sources, own)]
+    blocks = [f"# {_md_heading(title)}", *_md_passage(words.opening, sources, own)]
     blocks += map(_md, words.notes)
     for part in _parts(words, own):
         blocks.append(f"## {_md_heading(part.heading)}")
         if part.is_list:
-            items = (
-                "\n  ".join(_md_passage((line,), (), sources, own)) for line in part.statements
-            )
+            items = ("\n  ".join(_md_passage((line,), sources, own)) for line in part.statements)
             blocks.append("\n".join(f"- {item}" for item in items))
         else:
-            blocks += _md_passage(part.statements, part.also, sources, own)
+            blocks += _md_passage(part.statements, sources, own)
     if words.sources:
         lines = "\n".join(_md_source(source, own) for source in words.sources)
         blocks += [f"## {own['sources']}", lines]
@@ -55,15 +53,15 @@ def markdown(title: str, words: ReportWords) -> str:
 def html_fragment(title: str, words: ReportWords) -> str:
     """An HTML fragment: headings, paragraphs, lists and links, without scripts."""
     own, sources = frame(words.language), {source.number: source for source in words.sources}
-    blocks = [f"<h1>{_h(title)}</h1>", *_h_passage(words.opening, (), sources, own)]
+    blocks = [f"<h1>{_h(title)}</h1>", *_h_passage(words.opening, sources, own)]
     blocks += (f"<p>{_h(note)}</p>" for note in words.notes)
     for part in _parts(words, own):
         blocks.append(f"<h2>{_h(part.heading)}</h2>")
         if part.is_list:
-            items = ("<br>".join(_h_lines((line,), (), sources, own)) for line in part.statements)
+            items = ("<br>".join(_h_lines((line,), sources, own)) for line in part.statements)
             blocks.append(f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>")
         else:
-            blocks += _h_passage(part.statements, part.also, sources, own)
+            blocks += _h_passage(part.statements, sources, own)
     if words.sources:
         lines = "".join(_h_source(source, own) for source in words.sources)
         blocks += [f"<h2>{own['sources']}</h2>", f"<ol>{lines}</ol>"]
@@ -82,11 +80,10 @@ def report_text(title: str, words: ReportWords) -> str:
 
 @frozen
 class _Part:
-    """One heading with its sentences; `also` are further sources of the story."""
+    """One heading with its sentences, the last of which names further sources of the story."""
 
     heading: str
     statements: Sequence[Statement]
-    also: Sequence[int] = ()
     is_list: bool = False
 
 
@@ -94,15 +91,26 @@ def _parts(words: ReportWords, own: Wording) -> Iterator[_Part]:
     if words.key_points:
         yield _Part(own["key_points"], words.key_points, is_list=True)
     for section in words.sections:
-        yield _Part(section.heading, section.statements, unmarked_sources(section))
+        yield _Part(section.heading, whole_passage(section))
     if words.briefs:
         yield _Part(own["briefs"], words.briefs, is_list=True)
 
 
-def unmarked_sources(section: Section) -> tuple[int, ...]:
-    """The numbers of a section's sources that none of its sentences cites."""
-    marks = {number for statement in section.statements for number in statement.citations}
-    return tuple(number for number in section.citations if number not in marks)
+def whole_passage(section: Section) -> tuple[Statement, ...]:
+    """The sentences of a section, the last of which names all sources that none of them cites."""
+    if not section.statements:
+        return ()
+    *statements, last = section.statements
+    marks = {number for line in section.statements for number in line.citations}
+    marks.update(section.also_reported_by)
+    rest = tuple(number for number in section.citations if number not in marks)
+    whole = evolve(last, also_reported_by=section.also_reported_by, same_event=rest)
+    return (*statements, whole)
+
+
+def numbers_of(line: Statement) -> tuple[int, ...]:
+    """The numbers of all sources that stand beside a sentence."""
+    return (*line.citations, *line.also_reported_by, *line.same_event)
 
 
 def bare(words: str) -> str:
@@ -143,16 +151,17 @@ def _md_heading(words: str) -> str:
     return _CLOSING.sub(r"\\#", _md(words))
 
 
-def _md_passage(
-    statements: Sequence[Statement], also: Sequence[int], sources: _Sources, own: Wording
-) -> list[str]:
-    """The sentences in one paragraph, and a line of the sources that also reported them."""
+def _md_passage(statements: Sequence[Statement], sources: _Sources, own: Wording) -> list[str]:
+    """The sentences in one paragraph, and a line for each kind of further sources."""
     sentences = " ".join(
         " ".join([_md(statement.text), *(_md_mark(sources[n]) for n in statement.citations)])
         for statement in statements
     )
-    names = ", ".join(_md_also(sources[n]) for n in _other_numbers(statements, also))
-    return [sentences, f"{own['also']}: {names}"] if names else [sentences]
+    names = (
+        f"{own[name]}: {', '.join(_md_also(sources[n]) for n in numbers)}"
+        for name, numbers in _further(statements)
+    )
+    return [sentences, *names]
 
 
 def _md_mark(source: ReportSource) -> str:
@@ -189,20 +198,17 @@ def _h(words: str) -> str:
     return html.escape(_one_line(words))
 
 
-def _h_passage(
-    statements: Sequence[Statement], also: Sequence[int], sources: _Sources, own: Wording
-) -> list[str]:
-    return [f"<p>{line}</p>" for line in _h_lines(statements, also, sources, own)]
+def _h_passage(statements: Sequence[Statement], sources: _Sources, own: Wording) -> list[str]:
+    return [f"<p>{line}</p>" for line in _h_lines(statements, sources, own)]
 
 
-def _h_lines(
-    statements: Sequence[Statement], also: Sequence[int], sources: _Sources, own: Wording
-) -> list[str]:
-    """The sentences in one line, and a line of the sources that also reported them."""
-    sentences = " ".join(map(_h_statement, statements))
-    numbers = _other_numbers(statements, also)
-    names = ", ".join(f'<a href="#source-{n}">{_h(sources[n].name)} ({n})</a>' for n in numbers)
-    return [sentences, f"{_h(own['also'])}: {names}"] if names else [sentences]
+def _h_lines(statements: Sequence[Statement], sources: _Sources, own: Wording) -> list[str]:
+    """The sentences in one line, and a line for each kind of further sources."""
+    lines = [" ".join(map(_h_statement, statements))]
+    for name, numbers in _further(statements):
+        links = (f'<a href="#source-{n}">{_h(sources[n].name)} ({n})</a>' for n in numbers)
+        lines.append(f"{_h(own[name])}: {', '.join(links)}")
+    return lines
 
 
 def _h_statement(statement: Statement) -> str:
@@ -220,10 +226,12 @@ def _h_source(source: ReportSource, own: Wording) -> str:
 # -- shared ------------------------------------------------------------------------------------
 
 
-def _other_numbers(statements: Sequence[Statement], also: Sequence[int]) -> list[int]:
-    """The numbers of the sources that also reported a passage, each once."""
-    numbers = (n for statement in statements for n in statement.also_reported_by)
-    return list(dict.fromkeys([*also, *numbers]))
+def _further(statements: Sequence[Statement]) -> Iterator[tuple[str, list[int]]]:
+    """The further sources of a passage by the name of their line, each once."""
+    also = dict.fromkeys(n for statement in statements for n in statement.also_reported_by)
+    rest = dict.fromkeys(n for statement in statements for n in statement.same_event)
+    lines = {"also": [*also], "same_event": [n for n in rest if n not in also]}
+    return ((name, numbers) for name, numbers in lines.items() if numbers)
 
 
 def _plain(statements: Sequence[Statement]) -> str:

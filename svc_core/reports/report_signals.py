@@ -1,23 +1,29 @@
 """Extracts the signals of a report: what happened, to whom, where and when, and how sure that is.
 
 Rule 1: at most one signal for each story, in the words of a cited item that reports the event and
-        is no comment; of two signals of one event, the surer.
-Rule 2: the confidence is a sum of four stated parts, so that a reader can see why.
+        is no comment, in the reader's language where it can be; of two signals of one event, the
+        surer.
+Rule 2: who and where are named as far as the cited items name them.
+Rule 3: the confidence is a sum of four stated parts, so that a reader can see why.
 """
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from math import log2
 
+from attrs import evolve
+
 from svc_core.base import ids
 from svc_core.reports.draft import ReportDraft
 from svc_core.reports.model import ReportSignal, SignalConfidence, SignalParty, SignalPlace
 from svc_core.text.containment import TextWords
 from svc_core.text.evidence import Reading
+from svc_core.text.language import primary
 from svc_core.text.name_mentions import OTHER, PLACE, Mention
 from svc_core.text.sentences import is_aside
 from svc_core.text.stories import Story
 from svc_core.text.story_events import StoryEvent, event_of, stated_day
+from svc_core.text.wording import frame
 
 SIGNALS_MAX = 50
 ENTITIES_MAX = 8
@@ -46,13 +52,19 @@ def extract(
             id_ = ids.derived_id(
                 "sig", "report-signal", report_id, f"{story.key}:{event.kind.name}"
             )
+            own = [o for o in readings if o.language in (primary(draft.words.language), None)]
+            readings = own or readings
             reading = story.best_reading if story.best_reading in readings else readings[0]
-            mentions = names[story.key]
-            signals.append(
-                _signal(
-                    draft, story, event, id_=id_, reading=reading, mentions=mentions, until=until
-                )
+            signal = _signal(
+                draft,
+                story,
+                event,
+                id_=id_,
+                reading=reading,
+                mentions=names[story.key],
+                until=until,
             )
+            signals.append(evolve(signal, statement=_statement(signal, story, draft)))
     signals.sort(key=lambda signal: (-signal.confidence, signal.story_id))
     picks: list[ReportSignal] = []
     for signal in signals[:SIGNALS_MAX]:
@@ -88,6 +100,10 @@ def _signal(
     """The signal of a story in the words of one item."""
     kind = event.kind
     day = stated_day(story)
+    first = next(iter(reading.sentences), "")
+    title = reading.headline or first
+    citations = draft.marks(story, title, first)
+    mentions = [name for name in mentions if {*draft.marks(story, name.name)} & {*citations}]
     places = [mention for mention in mentions if mention.kind == PLACE][:ENTITIES_MAX]
     hits = [mention for mention in mentions if mention.kind not in (PLACE, OTHER)][:ENTITIES_MAX]
     parts = SignalConfidence(
@@ -96,8 +112,6 @@ def _signal(
         recency=_recency(story.last_at, until) if story.is_dated else 0.0,
         specificity=round((bool(hits) + bool(places) + (day is not None)) / 3, 3),
     )
-    first = next(iter(reading.sentences), "")
-    title = reading.headline or first
     return ReportSignal(
         id=id_,
         type=kind.name,
@@ -114,8 +128,21 @@ def _signal(
         confidence_parts=parts,
         source_count=len(story.publishers),
         story_id=story.key,
-        citations=draft.marks(story, title, first),
+        citations=citations,
     )
+
+
+def _statement(signal: ReportSignal, story: Story, draft: ReportDraft) -> str:
+    """A signal in words: what, about whom, since when, and what its confidence counts."""
+    words = frame(draft.words.language)
+    names = ", ".join(party.name for party in signal.entities or signal.places)
+    parts = [words.say("signal", kind=signal.type)]
+    if names:
+        parts.append(words.say("signal_about", names=names))
+    since = words.say("signal_since", since=words.day(story.first_at)) if story.is_dated else ""
+    points = round(100 * signal.confidence)
+    sure = words.say("sure", points=points, publishers=signal.source_count)
+    return f"{' '.join(parts)}{since}. {sure}"
 
 
 def _confidence(parts: SignalConfidence) -> float:

@@ -84,7 +84,7 @@ def _facts(material: Material, report: ComposedReport) -> Mapping[int, TextFacts
 def _supported_passage(passage: Passage, text: str, facts: Mapping[int, TextFacts]) -> Passage:
     """The sentences of a text that the sources of a passage support, each once.
 
-    Sources that are no longer cited stay as those that also reported it.
+    Sources that are no longer cited stay as those on the same event.
     """
     numbers = [n for line in passage for n in (*line.citations, *line.also_reported_by)]
     sieve = Sieve({number: facts[number] for number in numbers})
@@ -95,8 +95,10 @@ def _supported_passage(passage: Passage, text: str, facts: Mapping[int, TextFact
     if not statements:
         return passage
     marks = {number for line in statements for number in line.citations}
-    also = tuple(dict.fromkeys(number for number in numbers if number not in marks))
-    return (*statements[:-1], attrs.evolve(statements[-1], also_reported_by=also))
+    also = tuple(n for line in passage for n in line.also_reported_by if n not in marks)
+    every = (n for line in passage for n in render.numbers_of(line))
+    rest = tuple(dict.fromkeys(n for n in every if n not in marks.union(also)))
+    return (*statements[:-1], attrs.evolve(statements[-1], also_reported_by=also, same_event=rest))
 
 
 def _with_passages(report: ComposedReport, rewrites: Sequence[Passage]) -> ComposedReport:

@@ -34,7 +34,7 @@ from svc_core.reports.model import (
     Title,
     Truncated,
 )
-from svc_core.reports.render import bare, word_count
+from svc_core.reports.render import bare, numbers_of, whole_passage, word_count
 from svc_core.wire.constraints import Example
 
 T = TypeVar("T")
@@ -157,20 +157,25 @@ def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
 
 
 def _with_sections(lines: tuple[Statement, ...], facets: ReportFacets) -> Iterator[Statement]:
-    """The lines and the sections that none of them covers, each with who else reported it."""
-    numbers = {number for line in lines for number in (*line.citations, *line.also_reported_by)}
-    waiting = {
-        section.statements[0].text: tuple(n for n in section.citations if n not in numbers)
-        for section in facets.sections
-    }
+    """The lines and the sections that none of them covers, each with its further sources."""
+    numbers = {number for line in lines for number in numbers_of(line)}
+    waiting = {}
+    for section in facets.sections:
+        last = whole_passage(section)[-1]
+        waiting[section.statements[0].text] = (last.also_reported_by, last.same_event)
     for line in lines:
-        extra = waiting.pop(line.text, ())
-        yield attrs.evolve(line, also_reported_by=(*line.also_reported_by, *extra))
+        also, rest = waiting.pop(line.text, ((), ()))
+        yield attrs.evolve(
+            line,
+            also_reported_by=(*line.also_reported_by, *(n for n in also if n not in numbers)),
+            same_event=(*line.same_event, *(n for n in rest if n not in numbers)),
+        )
     for section in facets.sections:
         first = section.statements[0]
         if first.text in waiting:
-            also = (n for n in section.citations if n not in first.citations)
-            yield attrs.evolve(first, also_reported_by=tuple(also))
+            marks = (*first.citations, *section.also_reported_by)
+            rest = tuple(n for n in section.citations if n not in marks)
+            yield attrs.evolve(first, also_reported_by=section.also_reported_by, same_event=rest)
 
 
 def _bare(rows: Iterable[T], *names: str) -> tuple[T, ...]:

@@ -198,6 +198,11 @@ def is_faulty(text: str, language: str | None) -> bool:
     return len(words) < _FAULTLESS_WORDS_MIN or not _has_verb(words, language)
 
 
+def is_ahead(text: str, language: str | None) -> bool:
+    """Whether a sentence says what is to come: a verb of it is in the future."""
+    return _has_form(_WORD.findall(text), _words("future", language or "en"))
+
+
 def is_anaphoric(text: str, language: str | None) -> bool:
     """Whether the first two words of a sentence refer back to the sentence before it."""
     words = [word.casefold() for word in _WORD.findall(text[:_BEGINNING])][:2]
@@ -252,8 +257,11 @@ def with_full_stop(text: str) -> str:
 def _has_verb(words: Sequence[str], language: str | None, *, surely: bool = False) -> bool:
     """Whether one of the words is a verb; with `surely`, endings of one letter do not count."""
     forms = _words("verb", language or "en")
-    if not forms:
-        return True
+    return not forms or _has_form(words, forms, surely=surely)
+
+
+def _has_form(words: Sequence[str], forms: frozenset[str], *, surely: bool = False) -> bool:
+    """Whether one of the words is one of these forms; `*` begins an ending of longer words."""
     endings = tuple(f[1:] for f in forms if f.startswith("*") and len(f) > 1 + surely)
     return any(
         word.casefold() in forms or (word.islower() and len(word) > 3 and word.endswith(endings))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from svc_core.base.seals import Keyring
 from svc_core.contract import cursor, problem
 from svc_core.contract.problem import Problem
-from svc_core.reports import addresses, page, rules
+from svc_core.reports import addresses, page, render, rules
 from svc_core.reports.addresses import Opening
 from svc_core.reports.model import ReportSource, Section, Statement
 from svc_core.reports.report_commands import OpenReport, open_report
@@ -68,7 +68,8 @@ def test_only_web_addresses_are_links() -> None:
 
 def test_a_source_that_nothing_quotes_also_reported_it() -> None:
     seen = page.page_view(*hostile(NOW), None)
-    assert [source.number for source in seen.sections[0].also] == [2]
+    (line,) = seen.sections[0].statements
+    assert ([*line.also], [source.number for source in line.same_event]) == ([], [2])
     assert [source.number for source in seen.also] == [8]
 
 
@@ -90,7 +91,7 @@ def test_every_source_is_marked_or_also_reported_it(
     statements = [*seen.opening, *seen.key_points, *seen.briefs]
     statements += [statement for section in seen.sections for statement in section.statements]
     numbers = {number for item in statements for number in item.citations}
-    also = [source.number for section in seen.sections for source in section.also]
+    also = [source.number for item in statements for source in (*item.also, *item.same_event)]
     assert numbers | {*also} | {source.number for source in seen.also} == {*range(1, 10)}
     assert numbers.union(also).isdisjoint(source.number for source in seen.also)
 
@@ -99,10 +100,12 @@ def test_the_agents_view_names_every_source_of_what_it_says() -> None:
     row, facets = hostile(NOW)
     seen = rules.agent_view(row, facets)
     lines = [*seen.key_points, *seen.briefs]
-    numbers = {n for line in lines for n in (*line.citations, *line.also_reported_by)}
+    numbers = {n for line in lines for n in render.numbers_of(line)}
     assert numbers == {1, 2, 3, 4, 5, 6, 7}
-    assert [line.also_reported_by for line in seen.key_points] == [(), (), (2,)]
-    quotation = attrs.evolve(facets, opening=facets.sections[0].statements)
+    assert [line.same_event for line in seen.key_points] == [(), (), (2,)]
+    (section,) = facets.sections
+    stories = (attrs.evolve(section, also_reported_by=(2,)),)
+    quotation = attrs.evolve(facets, opening=section.statements, sections=stories)
     assert rules.agent_view(row, quotation).key_points[0].also_reported_by == (2,)
     empty = attrs.evolve(facets, key_points=(), sections=(), briefs=(), sources=())
     assert rules.agent_view(row, empty).key_points == ()
@@ -113,7 +116,7 @@ def test_a_report_from_before_signals_has_none() -> None:
     assert page.page_view(row, attrs.evolve(facets, signals=None), None).signals is None
     seen = page.page_view(row, facets, None).signals
     assert seen is not None
-    assert (seen[0].percent, seen[0].places) == (74, ("Antwerp gnp.exe",))
+    assert seen[0].places == ("Antwerp gnp.exe",)
 
 
 # -- addresses ---------------------------------------------------------------------------------

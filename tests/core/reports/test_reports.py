@@ -64,9 +64,6 @@ def test_every_sentence_stands_in_an_item_that_it_cites(house: Any, profile: Any
         assert any(statement.text[:-1] in f"{title} {texts[title]}" for title in quotes)
     statements += [Statement(signal.title, signal.citations) for signal in facets.signals]
     statements += [Statement(signal.summary, signal.citations) for signal in facets.signals]
-    statements += [
-        Statement(anchor.title, anchor.citations) for anchor in facets.graph.incident_anchors
-    ]
     for statement in statements:
         items = [f"{words[number]} {texts[words[number]]}" for number in statement.citations]
         assert all(TextWords.of(item).holds(TextWords.of(statement.text)) for item in items)
@@ -515,7 +512,7 @@ def test_every_representation_says_the_same(house: Any) -> None:
     assert markdown.startswith("# 1\\. Title\n")
     assert "javascript:" not in markdown
     assert "[Title \\*](<https://a.example/?q=%3C1%3E>), Paper, no date" in markdown
-    assert "Told [1](<https://a.example/?q=%3C1%3E>)\n\nAlso reported by: Paper (2)\n" in markdown
+    assert "Told [1](<https://a.example/?q=%3C1%3E>)\n\nOn the same event: Paper (2)\n" in markdown
     also = "Also reported by: [Paper (1)](<https://a.example/?q=%3C1%3E>)"
     assert f"- Brief\n  {also}\n\n## Sources\n" in markdown
     assert render.report_text(title, words).split("\n\n") == [

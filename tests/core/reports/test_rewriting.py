@@ -12,6 +12,7 @@ from svc_core.operation.host import Host
 from svc_core.reports import composition as reports
 from svc_core.reports.composition import ComposedReport, Material
 from svc_core.reports.model import Statement
+from svc_core.reports.render import numbers_of
 from svc_core.reports.rewrites import INSTRUCTIONS, SECTIONS_MAX, Writer, rewrite_report
 from svc_core.text.wording import frame
 from tests.core.report_building import STORIES, gather, take_stories
@@ -116,8 +117,8 @@ def test_what_stands_in_the_sources_is_told_in_every_form(composed_report: Any) 
 
 
 def numbers(passage: tuple[Statement, ...]) -> set[int]:
-    """Everybody whom a passage names, marked or as one who also reported it."""
-    return {n for item in passage for n in (*item.citations, *item.also_reported_by)}
+    """Everybody whom a passage names, marked or not."""
+    return {n for item in passage for n in numbers_of(item)}
 
 
 LIES = {
