@@ -72,7 +72,7 @@ class Random:
     """A `VectorModel` whose vectors have random directions."""
 
     name = "random"
-    usual_mean, usual_deviation = 0.0, 0.05
+    usual = (0.0, 0.05)
     passage_prefix = query_prefix = ""
 
     async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:

@@ -32,7 +32,7 @@ class Meaning:
     """A `VectorModel` in this process that counts its questions."""
 
     name = "meaning"
-    usual_mean, usual_deviation = 0.087, 0.112
+    usual: tuple[float, float] | None = (0.087, 0.112)
     passage_prefix = query_prefix = ""
 
     def __init__(self) -> None:

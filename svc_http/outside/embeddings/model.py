@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import Final, Protocol
 
 from svc_core.search.vector_likeness import NotEmbedded, cosine, pack_vector
+from svc_http.outside.embeddings import usual
 
 QUESTIONS_MAX: Final = 256
 """Questions whose vectors are cached: about a kilobyte each."""
@@ -33,12 +34,11 @@ class VectorModel(Protocol):
         """The name under which its vectors are stored."""
 
     @property
-    def usual_mean(self) -> float:
-        """The mean cosine of a question and any item of news; see `Embedder`."""
+    def usual(self) -> tuple[float, float] | None:
+        """The mean cosine of a question and any item of news, and the standard deviation.
 
-    @property
-    def usual_deviation(self) -> float:
-        """The standard deviation of these cosines."""
+        None where nobody has measured it; then `svc_http.outside.embeddings.usual` does.
+        """
 
     @property
     def passage_prefix(self) -> str:
@@ -64,6 +64,7 @@ class Embeddings:
 
     def __init__(self, model: VectorModel) -> None:
         self._model = model
+        self._usual = model.usual
         self._question_vectors: OrderedDict[str, bytes] = OrderedDict()
         self._has_numpy = find_spec("numpy") is not None
         self.on_failure: Callable[[BaseException], None] = lambda _: None
@@ -80,13 +81,18 @@ class Embeddings:
 
     @property
     def usual_mean(self) -> float:
-        """The mean cosine of a question and any item of news."""
-        return self._model.usual_mean
+        """The mean cosine of a question and any item of news; known after `embed_query`."""
+        return self._known_usual()[0]
 
     @property
     def usual_deviation(self) -> float:
         """The standard deviation of these cosines."""
-        return self._model.usual_deviation
+        return self._known_usual()[1]
+
+    def _known_usual(self) -> tuple[float, float]:
+        if self._usual is None:
+            raise AssertionError("cosines are compared with those of an embedded question")
+        return self._usual
 
     async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
         """The vector of each text that is searched, packed.
@@ -102,6 +108,14 @@ class Embeddings:
         Raises:
             NotEmbedded: there is none.
         """
+        if self._usual is None:
+            queries, texts = (list(texts) for texts in zip(*usual.PAIRS, strict=True))
+            made = await self._packed(
+                [self._model.query_prefix + query for query in queries]
+                + [self._model.passage_prefix + text for text in texts]
+            )
+            half = len(queries)
+            self._usual = usual.usual_cosines(made[:half], made[half:], self.cosines)
         vectors = self._question_vectors
         if text not in vectors:
             (vectors[text],) = await self._packed([self._model.query_prefix + text])

@@ -53,7 +53,7 @@ class EmbeddingEndpoint:
 class RemoteModel:
     """An embedding model behind an address; `waits` are the seconds before each further attempt."""
 
-    usual_mean, usual_deviation = 0.087, 0.112  # MiniLM's: those of any other are unknown here
+    usual = None
     passage_prefix = query_prefix = ""
 
     def __init__(

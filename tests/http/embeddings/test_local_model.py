@@ -5,8 +5,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -130,7 +131,7 @@ async def test_the_better_of_what_is_installed_judges_unless_another_is_chosen(
     install(monkeypatch, *models)
     model = embedder_of(load({"SVC_EMBEDDINGS": choice}))
     assert model is not None
-    assert (model.model, model.usual_mean) == (kind.name, kind.usual_mean)
+    assert (model.model, model.usual_mean) == (kind.name, kind.usual[0])
     await model.aclose()
 
 
@@ -261,6 +262,43 @@ async def test_the_last_questions_are_kept(monkeypatch: pytest.MonkeyPatch) -> N
     for text in ("port", "bank", "port", "storm", "bank", "port"):
         assert await model.embed_query(text) == pack_vector(vector(text))
     assert meaning.texts == ["port", "bank", "storm", "bank", "port"]
+    await model.aclose()
+
+
+class Unmeasured(Meaning):
+    """A model whose vectors are the sum of one direction and their own."""
+
+    usual = None
+
+    async def vectors(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        self.texts += texts
+        own = [Random(text).randbytes(256) for text in texts]
+        return [[300.0, *(byte / 16 - 8 for byte in bytes_)] for bytes_ in own]
+
+
+async def test_what_is_usual_for_an_unknown_model_is_measured_once() -> None:
+    model = Embeddings(Unmeasured())
+    await model.embed(["port"])
+    vectors = [await model.embed_query(text) for text in ("port", "bank")]
+    cosines = model.cosines(vectors[0], await model.embed([f"item {n}" for n in range(50)]))
+    assert all(abs(value - model.usual_mean) < 3 * model.usual_deviation for value in cosines)
+    assert model.usual_mean > 0.9
+    alike = Embeddings(Meaning())
+    alike._usual = None
+    await alike.embed_query("port")
+    assert alike.usual_deviation > 0
+
+
+@needs_e5
+@needs_minilm
+@pytest.mark.parametrize("kind", [E5, MINILM])
+async def test_what_is_measured_is_near_what_is_usual_of_news(kind: LocalKind) -> None:
+    model = Embeddings(LocalModel(kind))
+    model._usual = None
+    await model.embed_query("port")
+    mean, deviation = kind.usual
+    assert model.usual_mean == pytest.approx(mean, abs=deviation / 4)
+    assert model.usual_deviation == pytest.approx(deviation, rel=0.2)
     await model.aclose()
 
 
