@@ -56,7 +56,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.exchange": 761,
     "svc_http.guard": 761,
     "svc_http.mcp": 165,
-    "svc_http.outside": 1904,
+    "svc_http.outside": 1938,
     "svc_http.pages": 555,
     "svc_http.run": 32,
     "svc_http.run.cli": 2663,
