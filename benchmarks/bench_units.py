@@ -435,9 +435,8 @@ async def _conclude(bench: Bench, webhook_id: str) -> None:
 
 async def generate(bench: Bench) -> None:
     """A report of as many items as one is made from, told to every webhook."""
-    await bench.run(
-        "generateReport", {"profileId": bench.profiles[1], "start": "2020-01-01T00:00:00Z"}
-    )
+    path, body = {"profileId": bench.profiles[1]}, {"start": "2020-01-01T00:00:00Z"}
+    await bench.run("generateReport", body, path=path)
     await bench.run("triggerReport", {})
 
 

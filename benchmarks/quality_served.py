@@ -65,6 +65,7 @@ class Server:
     def __attrs_post_init__(self) -> None:
         """Start it, and have workspaces with a key each."""
         command = [*SVC, "serve", "--db", str(self.folder / "svc.db"), "--port", "0", "--json"]
+        command += ["--reports-per-hour", "0"]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
@@ -126,8 +127,8 @@ class Desk:
         """The id of a report on a subject over everything."""
         body = {"name": name, "topic": topic, "frequency": "manual", "language": language}
         profile = self.server.local("createProfile", body=body, account=self.id)
-        members = {"profileId": profile["id"]}
-        return str(self.server.local("generateReport", body=members, account=self.id)["id"])
+        members = {"path": {"profileId": profile["id"]}, "account": self.id}
+        return str(self.server.local("generateReport", **members)["id"])
 
 
 # -- marks -------------------------------------------------------------------------------------

@@ -143,6 +143,10 @@ class Settings:
     """Keys made before it may go on under Lite: `svc keys grandfather`. Default: none."""
     rate_limits: bool = _setting(True, "false")
     """Whether requests are limited by plan, and addresses locked out that send unknown keys."""
+    reports_at_once: int = _setting(2, "2", integer(1, 100))
+    """How many reports are made at once on request, in one workspace."""
+    reports_per_hour: int = _setting(20, "20", integer(0, 1_000))
+    """How many reports a workspace may ask for in any hour; 0 sets no bound."""
     lockout_ipv6_prefix: int = _setting(64, "56", integer(32, 128))
     """The bits of an IPv6 address that count as one caller, for lockouts and all other limits by
     address: as many as one customer of a provider is given."""

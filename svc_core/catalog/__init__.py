@@ -66,7 +66,7 @@ from svc_core.payments import operations as payments
 from svc_core.payments import store as payment_rows
 from svc_core.projects import operations as projects
 from svc_core.projects.model import PROJECTS
-from svc_core.reports import audio, publications
+from svc_core.reports import audio, publications, report_requests
 from svc_core.reports import operations as reports
 from svc_core.reports import report_commands as reports_local
 from svc_core.reports.model import FACETS, REPORTS
@@ -79,6 +79,7 @@ from svc_core.webhooks import operations as webhooks
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *reports.OPERATIONS,
     *profiles.OPERATIONS,
+    *report_requests.OPERATIONS,
     *subscriptions.OPERATIONS,
     *projects.OPERATIONS,
     *automations.OPERATIONS,
@@ -148,6 +149,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     *SIGNAL_INDEX.collections,
     MARKETS,
     *profile.COLLECTIONS,
+    report_requests.REPORT_REQUESTS,
     PROJECTS,
     AUTOMATIONS,
     RUNS,

@@ -1,7 +1,8 @@
-"""Tools of the agent and of MCP: reading operations of the catalogue under tool names.
+"""Tools of the agent and of MCP: operations of the catalogue under tool names.
 
-Rule 1: a tool is a reading operation; its arguments are that operation's inputs by their names,
-        checked by the same reading as a request's, and its refusals are the operation's problems.
+Rule 1: the arguments of a tool are its operation's inputs by their names, checked by the same
+        reading as a request's, and its refusals are the operation's problems. The agent has those
+        that read, and no other.
 Rule 2: a tool runs inside the tenant of its caller; who may call it at all is for the host to ask.
 """
 
@@ -56,15 +57,19 @@ class Tool:
 
     @property
     def inputs(self) -> tuple[Input, ...]:
-        """What it takes: where that is a body, the members of it."""
+        """What it takes: in the place of a body the members of it."""
         items = inputs_of(self.operation.request)
         body = next((item for item in items if item.place == "body"), None)
-        return items if body is None else inputs_of(shapes.split_annotation(body.annotation)[0])
+        if body is None:
+            return items
+        others = (item for item in items if item is not body)
+        return (*others, *inputs_of(shapes.split_annotation(body.annotation)[0]))
 
 
 TOOLS: tuple[Tool, ...] = (
     Tool("search_reports", "listReports"),
     Tool("get_report", "getReport", {"view": "agent"}, ("reportId",)),
+    Tool("generate_report", "generateReport"),
     Tool("retrieve_knowledge", "retrieveKnowledge"),
     Tool("list_incidents", "listIncidents"),
     Tool("get_incident", "getIncident"),
@@ -220,10 +225,11 @@ class CatalogueTools:
     site: Site
 
     def of(self, work: Units, actor: Actor, now: datetime) -> "CallersTools":  # noqa: ARG002
-        """The tools of one caller; a personal key gets none that needs a workspace."""
+        """The reading tools of one caller; of a personal key none that needs a workspace."""
         has = actor.workspace_id is not None
         tools = (tool for tool in TOOLS if has or tool.operation.binding != "workspace")
-        return CallersTools({tool.name: tool for tool in tools}, work, actor, self.site)
+        reading = {tool.name: tool for tool in tools if not tool.operation.writes}
+        return CallersTools(reading, work, actor, self.site)
 
 
 @frozen

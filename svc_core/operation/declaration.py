@@ -9,6 +9,7 @@ A use case receives a `Context` and its request object, and returns one of the c
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from enum import Enum
 from inspect import cleandoc
 from typing import Any, Generic, Literal, TypeVar, get_args, get_origin
@@ -133,12 +134,15 @@ class Unit:
     """The unit of work that an operation runs in: one that reads, one that writes, or several.
 
     `ahead` returns, for a request, what to read on a snapshot before a writing unit begins, so that
-    no other writer waits for that reading; the result is `Context.ahead`. An operation that
-    `is_queued` takes long, and runs once at a time for each tenant.
+    no other writer waits for that reading; the result is `Context.ahead`. What takes longer, with
+    units of its own, is `prepared` instead: its block lasts until the writing unit has ended, and
+    is not begun for a request whose answer is replayed. An operation that `is_queued` takes long,
+    and runs once at a time for each tenant.
     """
 
     kind: Literal["read", "write", "several"]
     ahead: Callable[[Any], Callable[[Context], Awaitable[Any]] | None] | None = None
+    prepared: Callable[[WorkContext, Any], AbstractAsyncContextManager[Any]] | None = None
     is_queued: bool = False
 
 

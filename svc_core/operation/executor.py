@@ -4,7 +4,7 @@
                · form of the Idempotency-Key (400)
     authorize  the host has judged the caller, and says who it is · its role, where an operation is
                local (403)
-    unit       what is to be read ahead · one that reads, one that writes, or several
+    unit       what is to be read or prepared ahead · one that reads, one that writes, or several
     perform    resource visible (404) · preconditions (412) · JSON (400) · idempotency (replay, 409)
                · schema (400) · the use case · the act witnessed · the answer kept
     render     the result as status, fields and bytes · preconditions of what was read (304, 412)
@@ -19,6 +19,7 @@ invalid body is 412.
 """
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Any
 
@@ -100,17 +101,40 @@ class Execution:
 
     async def _unit_reply(self, witness: Witness | None) -> Reply | Rest:
         operation, storage = self.invocation.operation, self.units.storage
+        if operation.unit.prepared is not None:
+            return await self._prepared_reply(operation.unit.prepared, witness)
         read_ahead, ahead = _ahead(self.invocation), None
         if read_ahead is not None:
             ahead = await storage.read(self.actor.tenant, lambda tx: read_ahead(self.context(tx)))
+        if operation.writes:
+            return await self._commit(witness, ahead)
+        return await storage.read(
+            self.actor.tenant, lambda tx: _perform(self.invocation, self.context(tx, ahead), None)
+        )
 
+    async def _commit(self, witness: Witness | None, ahead: Any) -> Reply | Rest:
         async def unit(tx: Transaction, committed: list[Callable[[], None]]) -> Reply | Rest:
             context = attrs.evolve(self.context(tx, ahead), committed=committed)
-            return await _perform(self.invocation, context, witness if operation.writes else None)
+            return await _perform(self.invocation, context, witness)
 
-        if operation.writes:
-            return await self.units.commit(self.actor.tenant, unit)
-        return await storage.read(self.actor.tenant, lambda tx: unit(tx, []))
+        return await self.units.commit(self.actor.tenant, unit)
+
+    async def _prepared_reply(
+        self, prepare: Callable[..., AbstractAsyncContextManager[Any]], witness: Witness | None
+    ) -> Reply | Rest:
+        """The reply of an operation that prepares; what it would refuse is refused before."""
+
+        async def replayed(tx: Transaction) -> Reply | None:
+            return await _replayed(
+                self.invocation, await _examine(self.invocation, self.context(tx))
+            )
+
+        reply = await self.units.storage.read(self.actor.tenant, replayed)
+        if reply is not None:
+            return reply
+        work = WorkContext(**self._call_members(), work=self.units)
+        async with prepare(work, self.invocation.request) as ahead:
+            return await self._commit(witness, ahead)
 
     async def examine(self) -> None:
         """Check that the target of a write exists and meets the preconditions.
@@ -193,7 +217,8 @@ async def _perform(
 ) -> Reply | Rest:
     context = await _examine(invocation, context)
     if invocation.key is not None:
-        return await _run_once(invocation, invocation.key, context, witness)
+        replay = await _replayed(invocation, context)
+        return replay or await _run_once(invocation, invocation.key, context, witness)
     run = _act(invocation, context, witness) if witness else _run(invocation, context)
     return await run
 
@@ -231,10 +256,39 @@ async def _examine(invocation: Invocation, context: Context) -> Context:
     return attrs.evolve(context, target=document)
 
 
+async def _replayed(invocation: Invocation, context: Context) -> Reply | None:
+    """The answer stored under the request's idempotency key; None where the work is to be done.
+
+    Raises:
+        Problem: IDEMPOTENCY_CONFLICT.
+    """
+    key = invocation.key
+    if key is None:
+        return None
+    kind = _answer_kind(invocation.operation, context)
+    previous = await context.tx.answers.get(kind, key)
+    if previous is None:
+        return None
+    raw = idempotency.raw_digest(invocation.body, invocation.path_values)
+    answer = idempotency.byte_replay(previous, raw, context.now)
+    if answer is not None:
+        return await _replay(invocation, context, answer, key)
+    match idempotency.decide(
+        previous,
+        idempotency.request_fingerprint(invocation.json, invocation.path_values),
+        context.now,
+    ):
+        case idempotency.Replay(answer):
+            return await _replay(invocation, context, answer, key)
+        case idempotency.Conflict():
+            raise Problem(problem.IDEMPOTENCY_CONFLICT, "The key was used for another request.")
+    return None
+
+
 async def _run_once(
     invocation: Invocation, key: str, context: Context, witness: Witness | None
 ) -> Reply:
-    """Replay the answer stored under an idempotency key, or run the operation and store its answer.
+    """Run the operation and store its answer under a key that has none.
 
     The theory of idempotent replay. A client that gets no answer cannot know whether its request
     was done, so it sends the request again with the same key. The answer is written in the unit of
@@ -246,23 +300,13 @@ async def _run_once(
     because a raised problem rolls the unit back: the client mends the request and keeps its key.
     The weak spot is time: after `idempotency.RETENTION` a repetition is done again.
     """
-    raw = idempotency.raw_digest(invocation.body, invocation.path_values)
-    answers, kind = context.tx.answers, _answer_kind(invocation.operation, context)
-    previous = await answers.get(kind, key)
-    answer = idempotency.byte_replay(previous, raw, context.now)
-    if answer is not None:
-        return await _replay(invocation, context, answer, key)
-    fingerprint = idempotency.request_fingerprint(invocation.json, invocation.path_values)
-    match idempotency.decide(previous, fingerprint, context.now):
-        case idempotency.Replay(answer):
-            return await _replay(invocation, context, answer, key)
-        case idempotency.Conflict():
-            raise Problem(problem.IDEMPOTENCY_CONFLICT, "The key was used for another request.")
     reply = await _act(invocation, context, witness)
+    raw = idempotency.raw_digest(invocation.body, invocation.path_values)
+    fingerprint = idempotency.request_fingerprint(invocation.json, invocation.path_values)
     record = Answer(raw + fingerprint, reply.status, reply.headers, reply.body, context.now)
     if invocation.operation.confidential is not None:
         record = _seal(context, key, record)
-    await answers.put(kind, key, record)
+    await context.tx.answers.put(_answer_kind(invocation.operation, context), key, record)
     return attrs.evolve(reply, headers=(*reply.headers, ("Idempotency-Key", key)))
 
 

@@ -48,7 +48,8 @@ class Host:
     own machine may do, such as webhooks to loopback addresses. `allow_erasure` names the
     workspaces whose ledger content may be erased; `"*"` in it names all. `signer` is the key of the
     ledgers, `receipt_signer` that of payments. `has_voice`: the host has a voice for reports;
-    `audio_wait` is how long an event waits for a recording. `media_base_url` is the CDN of the
+    `audio_wait` is how long an event waits for a recording. A workspace makes `reports_at_once` on
+    request, and `reports_per_hour`, 0 for any number. `media_base_url` is the CDN of the
     media files, None where this service has them. `thread_retention` is how long a silent
     conversation is stored, `audit_retention` how long a row of the audit log, and `retention` how
     long rows of other kinds, by name; one that is not named is kept as its own rules say.
@@ -67,6 +68,8 @@ class Host:
     receipt_signer: Signer | None = None
     has_voice: bool = False
     audio_wait: timedelta = timedelta(minutes=10)
+    reports_at_once: int = 2
+    reports_per_hour: int = 20
     media_base_url: str | None = None
     thread_retention: timedelta = timedelta(days=30)
     audit_retention: timedelta = timedelta(days=400)

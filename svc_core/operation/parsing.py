@@ -84,6 +84,8 @@ class Invocation:
         shape = request_shape(self.operation)
         if not shape.reads_body:
             return None
+        if not self.body and shape.body is not None and not shape.body.required:
+            return {}
         return read_json(self.body, exact=shape.has(Trait.EXACT))
 
     @cached_property
@@ -168,7 +170,7 @@ def _prepare(operation: Operation[Any, Any], call: Call, site: Site) -> Invocati
     query, query_problem = _query(call.query)
     accept = None if shape.has(Trait.FOREIGN) else call.header("accept")
     representation = _represent(operation, accept, query.parameters)
-    if shape.reads_body and not shape.has(Trait.FOREIGN):
+    if shape.reads_body and not shape.has(Trait.FOREIGN) and not _is_bare(shape, call.header):
         _check_content(operation, call.header)
     values = _path_values(shape, call.path_values, site)
     if query_problem is not None:
@@ -265,6 +267,13 @@ def _represent(
     except media.NotAcceptable as error:
         types = ", ".join(offer.media_type for offer in choices)
         raise Problem(problem.NOT_ACCEPTABLE, f"This operation offers: {types}.") from error
+
+
+def _is_bare(shape: RequestShape, header: Callable[[str], str | None]) -> bool:
+    """Whether a request leaves out a body that is optional (RFC 9112, 6.3)."""
+    is_optional = shape.body is not None and not shape.body.required
+    has_body = header("transfer-encoding") or header("content-length") not in {None, "0"}
+    return is_optional and not has_body and header("content-type") is None
 
 
 def _check_content(operation: Operation[Any, Any], header: Callable[[str], str | None]) -> None:

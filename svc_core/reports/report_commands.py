@@ -1,6 +1,6 @@
-"""Local operations on reports: make, speak and announce one, and issue a link to its page.
+"""Local operations on reports: speak and announce one, and issue a link to its page.
 
-The modules that compose and speak reports are imported on first use.
+The modules that speak reports are imported on first use.
 """
 
 from datetime import datetime, timedelta
@@ -15,15 +15,14 @@ from svc_core.contract.problem import Problem
 from svc_core.contract.result import Single
 from svc_core.operation.context import Context, scan_values
 from svc_core.operation.declaration import EVERYBODY, MANAGERS, Operation, local
-from svc_core.operation.members import ProfileId, ReportId, micros
+from svc_core.operation.members import ReportId, micros
 from svc_core.operation.units import WorkContext
 from svc_core.outbox.model import DELIVERIES, WEBHOOKS_MAX
 from svc_core.reports import addresses
 from svc_core.reports.addresses import Opening
 from svc_core.reports.audio import AUDIO, Audio
-from svc_core.reports.model import FACETS, REPORTS, ReportRow
+from svc_core.reports.model import FACETS, REPORTS
 from svc_core.reports.notices import notify, subscription_to
-from svc_core.reports.profiles.model import FOLLOWS
 from svc_core.reports.recordings import load_report
 from svc_core.wire.constraints import Arg, Ge, Le
 
@@ -39,28 +38,6 @@ class Speaker(Protocol):
         Raises:
             Problem: SERVICE_UNAVAILABLE, with the remedy.
         """
-
-
-@frozen
-class GenerateReport:
-    """A report about a profile: of the period between the two instants, or of what is new.
-
-    An `end` without a `start` reaches back to the first item; a `start` without an `end` reaches
-    to now.
-    """
-
-    profile_id: Annotated[ProfileId, Arg(positional=True)]
-    start: datetime | None = None
-    """Only items dated from then on."""
-    end: datetime | None = None
-    """Only items dated up to then."""
-
-
-@frozen
-class MadeReport(ReportRow):
-    """A report; `is_new` tells whether it was made now."""
-
-    is_new: bool = True
 
 
 @frozen
@@ -110,30 +87,6 @@ class ReportAddress:
 
     url: str
     expires_at: datetime
-
-
-async def generate_report(ctx: WorkContext, request: GenerateReport) -> Single[MadeReport]:
-    """Make a report now; when it would only repeat one there is, that one is the answer.
-
-    Raises:
-        Problem: NOT_FOUND, FORBIDDEN for a profile of another workspace, or VALIDATION_FAILED for a
-            period that ends before it begins.
-    """
-    from svc_core.reports import composition as making  # noqa: PLC0415 - see above
-    from svc_core.reports.report_runs import compose_report  # noqa: PLC0415 - see above
-
-    if request.start is not None and request.start >= (request.end or ctx.now):
-        raise Problem(problem.VALIDATION_FAILED, "/start: must be before the end")
-    window = None
-    if request.start is not None or request.end is not None:
-        window = making.Window(request.end or ctx.now, request.start, "published")
-    work, tenant = ctx.work, ctx.actor.tenant
-    if await work.read(tenant, lambda unit: unit.find(FOLLOWS, request.profile_id)):
-        raise problem.foreign_resource()
-    report = await compose_report(work, tenant, request.profile_id, window)
-    row, is_new = await work.write(tenant, lambda unit: making.store_report(unit, report))
-    members: Any = wire.to_json(row)
-    return Single(wire.to_bytes({**members, "isNew": is_new}))
 
 
 async def speak_report(ctx: WorkContext, request: SpeakReport) -> Single[Audio]:
@@ -212,12 +165,6 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         description="The address expires after a day, or after `lastsSeconds`.",
         roles=EVERYBODY,
         audited=True,
-    ),
-    local(
-        "reports generate",
-        "Make a report now, unless it would only repeat the newest one",
-        generate_report,
-        roles=MANAGERS,
     ),
     local(
         "reports speak",

@@ -117,6 +117,8 @@ def _host(
         allow_erasure=frozenset(settings.allow_erasure),
         has_voice=providers.speech is not None,
         audio_wait=settings.audio_wait,
+        reports_at_once=settings.reports_at_once,
+        reports_per_hour=settings.reports_per_hour,
         media_base_url=settings.media_base_url,
         thread_retention=timedelta(days=settings.thread_days),
         audit_retention=timedelta(days=settings.audit_days),

@@ -13,14 +13,18 @@ from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
+PROFILE = f"prf_{'0' * 24}"
 REPORT = f"rpt_{'0' * 24}"
 
 
-def test_every_tool_reads_and_has_a_name_and_a_schema_of_its_own() -> None:
+WRITING = {"generate_report"}
+
+
+def test_every_tool_has_a_name_and_a_schema_of_its_own_and_one_writes() -> None:
     assert len(BY_NAME) == len(TOOLS)
     for tool in TOOLS:
-        assert tool.operation.method == "GET" or tool.name == "retrieve_knowledge"
-        assert not tool.operation.writes
+        assert tool.operation.method == "GET" or tool.name in {"retrieve_knowledge", *WRITING}
+        assert tool.operation.writes == (tool.name in WRITING)
         assert tool.operation.scopes
         spec_ = tool_spec(tool)
         jsonschema_rs.Draft202012Validator(spec_.parameters)
@@ -32,6 +36,7 @@ def test_every_tool_reads_and_has_a_name_and_a_schema_of_its_own() -> None:
     ("name", "arguments", "path", "query"),
     [
         ("get_report", {"reportId": REPORT}, {"reportId": REPORT}, {"view": "agent"}),
+        ("generate_report", {"profileId": PROFILE}, {"profileId": PROFILE}, {}),
         ("list_cves", {}, {}, {}),
         ("list_cves", {"limit": 2, "kev": True, "q": None}, {}, {"limit": "2", "kev": "true"}),
         ("list_cves", {"limit": 2.0, "minScore": 7.5}, {}, {"limit": "2", "minScore": "7.5"}),

@@ -54,7 +54,7 @@ LEFT_OUT = {
     },
     "a queue": {
         "due", "leaving", "follows", "followed", "work", "speaking", "media_doubts", "waiting",
-        "queues",
+        "queues", "report_requests",
     },
 }  # fmt: skip
 """What an export lacks, by the reason."""

@@ -438,6 +438,7 @@ class World:
             "secret": SECRET,
             "db": ":memory:",
             "x402_pay_to": BURN_ADDRESS,
+            "reports_per_hour": 0,
         }
         usual["lite_keys_before"] = datetime.max.replace(tzinfo=UTC)
         members = {**usual, **settings}

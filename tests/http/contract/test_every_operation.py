@@ -691,7 +691,15 @@ BAD_JSON = [
 @bodies.of(has("body"))
 def what_is_not_sound_json_is_refused_by_its_kind(shared, operation, check_problem):
     for body, kind in BAD_JSON:
-        check_problem(shared.send(shared.ask_of(operation).evolve(body=body)), kind)
+        if body or request_shape(operation).body.required:
+            check_problem(shared.send(shared.ask_of(operation).evolve(body=body)), kind)
+
+
+@bodies.of(lambda op: has("body")(op) and not request_shape(op).body.required)
+def an_optional_body_may_be_left_out(shared, operation):
+    for fields in ({}, {"content_type": None}):
+        answer = shared.send(shared.ask_of(operation).evolve(body=None).having(**fields))
+        assert answer.status_code == operation.success, answer.text
 
 
 @bodies.of(has("body"))
