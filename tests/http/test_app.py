@@ -102,6 +102,17 @@ def test_whoever_starts_second_starts_nothing(make_house, diary):
     assert diary.lines == ["begun"]
 
 
+def test_a_service_that_started_in_one_loop_stops_in_another(make_house, diary):
+    runtime = make_house(
+        parts={"workers": [diary.patient], "closing": [diary.close]}
+    ).service.runtime
+    with asyncio.Runner() as first, asyncio.Runner() as second:
+        first.run(runtime.start())
+        second.run(runtime.stop())
+    assert diary.lines[-1] == "ended"
+    assert "closed" in diary.lines
+
+
 def test_a_worker_that_fails_is_logged_and_tried_again(make_house, diary, monkeypatch):
     monkeypatch.setattr("svc_http.service.runtime.runtime_state.RESTART_SECONDS", 0.01)
     house = make_house(parts={"workers": [diary.failing]})
