@@ -131,7 +131,7 @@ async def test_the_better_of_what_is_installed_judges_unless_another_is_chosen(
     install(monkeypatch, *models)
     model = embedder_of(load({"SVC_EMBEDDINGS": choice}))
     assert model is not None
-    assert (model.model, model.usual_mean) == (kind.name, kind.usual[0])
+    assert (model.model, model.usual_mean) == (kind.name, kind.usual_mean)
     await model.aclose()
 
 
@@ -296,7 +296,7 @@ async def test_what_is_measured_is_near_what_is_usual_of_news(kind: LocalKind) -
     model = Embeddings(LocalModel(kind))
     model._usual = None
     await model.embed_query("port")
-    mean, deviation = kind.usual
+    mean, deviation = kind.usual_mean, kind.usual_deviation
     assert model.usual_mean == pytest.approx(mean, abs=deviation / 4)
     assert model.usual_deviation == pytest.approx(deviation, rel=0.2)
     await model.aclose()
