@@ -21,21 +21,25 @@ from statistics import fmean
 
 from attrs import evolve, frozen
 from quality_baselines import Bm25, average_link
-from quality_measures import Rate, b_cubed, classes, holds, macro, micro, pairs
+from quality_measures import Rate, b_cubed, classes, holds, is_fragment, macro, micro, pairs
 from quality_product import (
     BY_MEANING,
+    also_pairs,
     composed,
     frequencies_of,
     groups_of,
+    line_pairs,
     marks,
     matched_ids,
     sentences_of,
     tone,
     topics_of,
+    words_of,
 )
-from quality_sets import GroupedItems, Row, Sets, Subject
+from quality_sets import GroupedItems, Row, Sets, Subject, around
 
 from svc_core.reports.composition import ComposedReport
+from svc_core.reports.model import ReportWords
 from svc_core.text.evidence import Reading, readings
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import guess
@@ -52,6 +56,8 @@ FLOORS = {
     "ecb+: precision": 0.85,
     "ecb+: recall": 0.85,
     "marks: hold": 1.0,
+    "also reported by: same event": 0.95,
+    "openings: captions, fragments": -1.0,
     "topics of ours: precision": 0.88,
     "topics of ours: found": 0.70,
     "topics of AG News: precision": 0.88,
@@ -271,7 +277,7 @@ def _groups(name: str, set_: GroupedItems, sets: Sets) -> Iterator[Figure]:
 
 
 def telling(sets: Sets) -> Iterator[Figure]:
-    """Marks of composed reports, and what stands twice in them."""
+    """Marks of composed reports, what stands twice in them, and whether events stay apart."""
     by_id = {item.id: item for item in sets.news()}
     frequencies = frequencies_of(readings(sets.news()))
     reports = [
@@ -291,6 +297,39 @@ def telling(sets: Sets) -> Iterator[Figure]:
         yield Figure("marks: further ones hold", fmean(further), note=f"of {len(further)}")
     twice = sum(_twice(report) for report in reports)
     yield Figure("statements that stand twice", float(twice), note=f"in {len(reports)} reports")
+    words = [report.facets for report in reports]
+    yield from _events(words, sets.stories())
+    for name in ("ecbplus", "uci_stories"):
+        set_ = sets.clusters(name, foreign=True)
+        yield from _events([words_of(set_.items, frequencies)], set_, f" ({name})")
+    openings = [
+        line.text for report in reports if report.facets.sources for line in report.facets.opening
+    ]
+    count = sum(map(is_fragment, openings))
+    yield Figure("openings: captions, fragments", float(count), note=f"of {len(openings)}")
+
+
+def _events(
+    reports: Sequence[ReportWords], set_: GroupedItems, label: str = ""
+) -> Iterator[Figure]:
+    """How many of the items that are named together are labelled as one event."""
+    for name, pairs_ in (("also reported by", also_pairs), ("sentences of a section", line_pairs)):
+        ids = [pair for words in reports for pair in pairs_(words)]
+        same = [
+            set_.label.get(a, a) == set_.label.get(b, b)
+            for a, b in ids
+            if (a in set_.label or b in set_.label) and frozenset((a, b)) not in set_.unsure
+        ]
+        note = f"of {len(same)}, {len(ids)} in all"
+        yield Figure(f"{name}{label}: same event", fmean(same or [0]), note=note)
+
+
+def read(sets: Sets, count: int) -> None:
+    """Print some reports in full, each over the items of the days around its subject."""
+    frequencies = frequencies_of(readings(sets.news()))
+    for subject in [subject for subject in sets.subjects() if subject.relevant][:count]:
+        items = around(subject, sets.news())
+        print(composed(subject, items, frequencies).facets.content.markdown, flush=True)
 
 
 def _twice(report: ComposedReport) -> int:
@@ -429,6 +468,7 @@ def asked_for(about: str, *more: str) -> argparse.Namespace:
     reader.add_argument(
         *("--semantic",), nargs="?", const="e5", choices=("e5", "minilm"), help="by meaning, too"
     )
+    reader.add_argument("--read", type=int, metavar="N", help="print N reports instead")
     for name in more:
         reader.add_argument(name, type=Path)
     options = reader.parse_args()
@@ -442,6 +482,9 @@ def main() -> int:
     options = asked_for(__doc__ or "")
     BY_MEANING.extend([options.semantic] if options.semantic else [])
     sets = Sets(Path(options.folder), options.half)
+    if options.read:
+        read(sets, options.read)
+        return 0
     print(f"{'':<46}{'ours':>7}{'plain':>8}  goal")
     misses = 0
     for name in options.only or PARTS:

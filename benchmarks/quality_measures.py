@@ -126,3 +126,13 @@ def words_hold(source: str, sentence: str) -> bool:
     numbers = {word for word in words if word.isdigit()}
     long = {word for word in words - numbers if len(word) >= 4}
     return numbers <= source_words and len(long & source_words) >= HELD_MIN * len(long)
+
+
+_CREDIT = re.compile(r"[(\[](?:[LRC]|left|right|cent(?:er|re)|links|rechts|AP|AFP|dpa|Reuters)\W")
+
+
+def is_fragment(text: str) -> bool:
+    """Whether a sentence is none by its shape: no beginning, no end, a position or a credit."""
+    bare = text.strip("\"'“”‘’«»„")
+    has_end = bare.endswith((".", "!", "?", "。", "।", "۔")) and not bare.endswith("...")
+    return not has_end or bare[:1].islower() or _CREDIT.search(text) is not None

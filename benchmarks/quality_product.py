@@ -8,6 +8,9 @@ from quality_meaning import likeness
 from quality_sets import NOW, Subject, evidence
 
 from svc_core.reports.composition import ComposedReport, Material, Window, compose
+from svc_core.reports.draft import StorySelection, draft_report
+from svc_core.reports.model import ReportWords
+from svc_core.reports.narration import reading_order
 from svc_core.reports.profiles.model import Profile
 from svc_core.text.evidence import EvidenceTexts, Reading, ScoredItem, readings
 from svc_core.text.extracts import extract_sentences, vector_of
@@ -81,6 +84,32 @@ def marks(report: ComposedReport) -> Iterator[tuple[str, list[str]]]:
     for statements in (words.opening, words.key_points, *sections, words.briefs):
         for statement in statements:
             yield statement.text, [ids[number] for number in statement.citations]
+
+
+def words_of(items: Sequence[EvidenceTexts], frequencies: Frequencies) -> ReportWords:
+    """What a report of all these items says."""
+    hits = [ScoredItem(reading, 1.0) for reading in readings(items)]
+    stories = tuple(reading_order(group_stories(hits, frequencies)))
+    selection = StorySelection(stories, (), len(hits), frequencies)
+    return draft_report("All", "all", None, selection).words
+
+
+def also_pairs(words: ReportWords) -> Iterator[tuple[str, str]]:
+    """The item that a passage is taken from and each that is named as also reporting it."""
+    ids = {source.number: source.id for source in words.sources}
+    passages = [(line, line.also_reported_by) for line in (*words.key_points, *words.briefs)]
+    passages += [(line, line.also_reported_by) for line in words.opening]
+    passages += [(part.statements[0], part.also_reported_by) for part in words.sections]
+    for line, also in passages:
+        yield from ((ids[line.citations[0]], ids[number]) for number in also)
+
+
+def line_pairs(words: ReportWords) -> Iterator[tuple[str, str]]:
+    """The item that a section begins with and that of each later sentence, where they differ."""
+    ids = {source.number: source.id for source in words.sources}
+    for section in words.sections:
+        first, *rest = (ids[line.citations[0]] for line in section.statements)
+        yield from ((first, id_) for id_ in rest if id_ != first)
 
 
 def sentences_of(

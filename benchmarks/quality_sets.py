@@ -170,6 +170,17 @@ class Sets:
         return _all_readings(self.folder)
 
 
+def around(
+    subject: Subject, items: Sequence[EvidenceTexts], count: int = 150
+) -> tuple[EvidenceTexts, ...]:
+    """What is about a subject and the items that are next to it in time."""
+    times = sorted(item.at for item in items if item.id in subject.relevant)
+    middle = times[len(times) // 2]
+    near = sorted(items, key=lambda item: (abs(item.at - middle), item.id))[:count]
+    own = [item for item in items if item.id in subject.relevant and item not in near]
+    return (*near, *own)
+
+
 def evidence(
     id_: str,
     title: str,

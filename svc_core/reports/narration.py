@@ -6,7 +6,8 @@ Rule 2: a sentence stands once, but the opening quotes what introduces the first
         event no two sentences say the same. Where there is only one story, its section continues
         the opening.
 Rule 3: quotes of a story are in the language of its lead, the reader's where an item has it.
-Rule 4: sentences that refer to the one before ("He also said ...") stand only behind that one.
+Rule 4: sentences that refer to the one before ("He also said ...") stand only behind that one; so
+        do those that begin with what neither they nor the headline name ("The photo ...").
 Rule 5: an item is quoted when it is close to the rest of its story, and a sentence when no later
         item of its development says it anew, with other numbers or as having happened.
 """

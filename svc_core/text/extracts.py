@@ -14,7 +14,14 @@ from attrs import field, frozen
 from svc_core.text.containment import TextWords
 from svc_core.text.evidence import ScoredItem
 from svc_core.text.frequencies import Frequencies
-from svc_core.text.sentences import is_ahead, is_faulty, is_whole, names_subjects, stands_alone
+from svc_core.text.sentences import (
+    is_ahead,
+    is_faulty,
+    is_whole,
+    lacks_name,
+    names_subjects,
+    stands_alone,
+)
 from svc_core.text.words import terms
 
 SENTENCES_MAX = 30
@@ -88,7 +95,8 @@ def extract_sentences(
         )
         echoes = closeness >= ABOUT_MIN
         has_subject = place == 0 or echoes or names_subjects(language)
-        standalone = has_subject and stands_alone(text, language)
+        is_named = has_subject and not lacks_name(text, language, headline)
+        standalone = is_named and stands_alone(text, language)
         sentences.append(Extract(text, item, place, standalone, echoes, round(score, 9), vector))
     return sentences
 

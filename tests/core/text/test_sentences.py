@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from svc_core.text.sentences import (
     is_aside,
     is_broken,
+    lacks_name,
     names_subjects,
     split_sentences,
 )
+from svc_core.text.words import terms
 
 
 @given(st.text(alphabet="abc ABC.!?…'“”()|\n0123456789-", max_size=120))
@@ -60,3 +62,25 @@ def test_sentences_take_time_in_proportion_to_the_text(piece: str) -> None:
     assert (
         min(seconds(16_000) for _ in range(3)) < 12 * min(seconds(4_000) for _ in range(3)) + 0.01
     )
+
+
+ALONE = {
+    "a name": ("en", "The Zeppelin Company bought a hall.", "", False),
+    "a bare noun": ("en", "The company bought a hall.", "", True),
+    "a bare noun that was read": ("en", "The company bought a hall.", "Airship company", False),
+    "a noun with its name": ("en", "The mayor of Fjordby bought a hall.", "", False),
+    "a noun with its clause": ("en", "The mayor who sold it has resigned.", "", False),
+    "a possessive": ("en", "The company's hall was sold.", "", False),
+    "a share of something": ("en", "A third of them had left by noon.", "", True),
+    "indefinite": ("en", "A company bought the hall.", "", False),
+    "German": ("de", "Die Firma kaufte eine Halle.", "", True),
+    "German with its name": ("de", "Die Firma aus Fjordby kaufte eine Halle.", "", False),
+    "French": ("fr", "La société est vendue.", "", True),
+    "no table": ("fi", "Yhtiö osti hallin.", "", False),
+}
+
+
+@pytest.mark.parametrize("case", ALONE)
+def test_a_sentence_names_what_it_begins_with(case: str) -> None:
+    language, text, headline, expected = ALONE[case]
+    assert lacks_name(text, language, set(terms(headline, language))) is expected
