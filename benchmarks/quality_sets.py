@@ -8,9 +8,11 @@ A hash parts every set into a half to choose constants on (`dev`) and one to rep
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
+from heapq import nlargest
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,9 @@ from attrs import evolve, field, frozen
 
 from svc_core.formats.feeds.feed_document import parse_feed
 from svc_core.formats.model import DocumentRefused
-from svc_core.text.evidence import EvidenceTexts, Reading, readings
+from svc_core.text.evidence import EvidenceTexts, Reading, reading_of, readings
+from svc_core.text.frequencies import Frequencies
+from svc_core.text.sentences import split_sentences
 
 FEEDS = ("gdacs_rss", "json_feed", "news_feed")
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -35,6 +39,8 @@ DAYS = (
 )
 """Feeds of the same few days: what a server that begins to read has."""
 FOREIGN = 600  # headlines of other events among those that are to be grouped
+GIANTS = (55, 45, 34, 24)  # items of a few large events
+SMALL_EVENTS = 12  # of three items each, beside the large ones
 _LABELS = Path(__file__).with_name("subjects.json")
 
 Row = dict[str, Any]
@@ -165,6 +171,32 @@ class Sets:
             ]
         return GroupedItems(tuple(items), {row["id"]: row["cluster"] for row in rows})
 
+    def giants(self) -> GroupedItems:
+        """Four events of 24 to 55 items each, cut from articles of ECB+, among the items of a few
+        days, other headlines and twelve small events.
+        """
+        rows = self.of_half(self.rows("ecbplus/items.jsonl"), lambda row: row["cluster"])
+        events: dict[str, list[Row]] = {}
+        for row in rows:
+            events.setdefault(row["cluster"], []).append(row)
+        names = sorted(events, key=lambda name: (-len(events[name]), _digest(name)))
+        days = self.stories_of_days()
+        items, label = [*days.items], dict(days.label)
+        for name, size in zip(names, GIANTS, strict=False):
+            for item in _cut(events[name])[:size]:
+                items.append(item)
+                label[item.id] = name
+        for name in names[len(GIANTS) :][:SMALL_EVENTS]:
+            for row in events[name][:3]:
+                text = " ".join(split_sentences(row["text"])[:3])
+                items.append(evidence(row["id"], row["title"], text))
+                label[row["id"]] = name
+        others = sorted(self.rows("ag_news/items.jsonl"), key=lambda row: _digest(row["id"]))
+        items += [
+            evidence(f"ag{row['id']}", row["title"], row["text"]) for row in others[: FOREIGN // 2]
+        ]
+        return GroupedItems(tuple(items), label, days.unsure)
+
     def all_readings(self) -> list[Reading]:
         """All texts that there are, as a server that took in all of them has them."""
         return _all_readings(self.folder)
@@ -202,6 +234,23 @@ def evidence(
         retrieved_at=NOW,
         language=language,
     )
+
+
+def _cut(rows: Sequence[Row]) -> list[EvidenceTexts]:
+    """Pieces of the articles of one event: a headline and three sentences each, of which each names
+    two of the six terms that are most of the event. First those of every article's beginning.
+    """
+    pieces = []
+    for row in rows:
+        lines = split_sentences(row["text"])
+        for number, start in enumerate(range(0, len(lines), 2)):
+            title, *body = [row["title"], *lines[:3]] if number == 0 else lines[start : start + 4]
+            pieces.append((number, evidence(f"{row['id']}/{number}", title, " ".join(body))))
+    ordered = [reading_of(piece) for _, piece in sorted(pieces, key=lambda pair: pair[0])]
+    table = Frequencies()
+    holders = Counter(term for item in ordered for term in item.counts)
+    heaviest = nlargest(6, holders, key=lambda term: (holders[term] * table.idf(term), term))
+    return [item.evidence for item in ordered if sum(t in item.counts for t in heaviest) > 1]
 
 
 @cache

@@ -1,18 +1,31 @@
 """Groups news items into stories, and gives each new item its `storyId`.
 
-Rule 1: what is written waits in `UNGROUPED`, in the same unit of work, until it was looked at. A
-        pass that is cut off leaves it there.
-Rule 2: a window of up to `WINDOW_ITEMS_MAX` items is grouped anew as a whole, so that neither the
-        order in which documents came nor the day decides who is together: a window is of the dates
-        that items have, and those without one make their own. In a larger one the new items are
-        grouped with their neighbours, found through the text index, and the stories of these.
-Rule 3: a story has a name from its second item on, derived from its earliest.
+Time is cut into blocks, and an item belongs to the block of its date:
+
+    ... |  8 days  |  4 days | 2 | 1 |1|  8 days  | ...     the more items, the shorter the blocks
+             |<- 2 days ->|   block   |<- 2 days ->|        a window: what a block is grouped with
+
+A window is grouped as a whole, and each item of its block then names the earliest item that it is
+together with. That one names an earlier one of its own block's window, and so on to the first item
+of the event, which gives the story its name.
+
+Rule 1: stories depend on the stored items alone: neither on the order in which documents came, nor
+        on the day or the sizes of passes. How blocks are cut depends on how many items are in
+        them, and the weights of words on the window.
+Rule 2: what is written waits in `UNGROUPED_ITEMS`, in the same unit of work, until each window
+        that it is in was grouped anew. A pass that is cut off leaves it there.
+Rule 3: a window of more than `AT_ONCE` items is not grouped anew for each of them: a pass spares
+        the window some time, in relation to the time that it took.
 Rule 4: a pass writes in short units. Each checks that no other pass wrote since this one read, so
         of two at once one begins again.
+Rule 5: items without a date are compared with one another only.
+
+Weak spot: of more than `WINDOW_MAX` items in three quarters of an hour, or without a date, some
+are in no window; they are alone, or stay where they were before there were so many.
 """
 
-from collections.abc import Mapping, Sequence, Set
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from functools import partial
 
 import attrs
@@ -23,48 +36,86 @@ from svc_core.intel.incidents import queue
 from svc_core.intel.news.model import (
     NEWS,
     NEWS_TEXTS,
+    STORY_PARTS,
     STORY_PASSES,
     UNDATED,
     UNGROUPED_ITEMS,
     NewsItem,
     NewsText,
+    StoryPart,
     StoryPass,
     UngroupedItem,
 )
-from svc_core.intel.news.news_corpus import ITEMS, item_evidence
+from svc_core.intel.news.news_corpus import item_evidence
 from svc_core.intel.signals.detection_queue import mark_items
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
-from svc_core.operation.ports import SYSTEM, Slice, StoredRow
+from svc_core.operation.ports import SYSTEM, StoredRow
 from svc_core.operation.units import Units
-from svc_core.search import corpus
 from svc_core.text.evidence import EvidenceTexts, Reading, reading_of
 from svc_core.text.frequencies import Frequencies
-from svc_core.text.grouping import SPAN, group_readings
+from svc_core.text.grouping import group_readings
 from svc_core.text.templates import template_made
 
-WINDOW_ITEMS_MAX = 1_000
-"""The most items of a window that is grouped as a whole: about 0.3 s beside other work."""
-BULK, BULK_SHARE = 10, 5
-"""A window up to `BULK` times larger is still grouped as a whole if it has at most `BULK_SHARE`
-items for each new one: an item in a window costs 0.8 ms, a search for neighbours 4 ms."""
-NEW_AT_ONCE = 100
-"""The most new items of one pass over a larger window: each takes a search of some 5 ms."""
-NEAR_TERMS, NEAR_ITEMS = 8, 12
-"""How many of its rarest terms an item's neighbours are searched by, and how many neighbours are
-taken: twice as many as an item borrows terms from."""
-MEMBERS_MAX = 1_000
-"""The most items of known stories that are read in addition, the newest."""
+AT_ONCE = 1_000
+"""The most items of windows that are grouped anew whatever is new in them, and of the blocks of
+one pass where there are several: about 1 s beside other work."""
+BLOCK_ITEMS_MAX = 2_000
+"""The most items of a block that is not cut in halves."""
+WINDOW_MAX = 10_000
+"""The most items of a window that are read, and the most new ones of one pass."""
+SHARE = 5
+"""Larger windows are grouped anew at once where one item in so many is new."""
+EVERY = timedelta(milliseconds=10)
+"""Else they wait so long for each of their items: ten times as long as grouping them takes."""
 ROWS_AT_ONCE = 100
 """Rows written in one unit: about 50 ms."""
 TRIES_MAX = 3
 """How often a pass begins again because another pass wrote; then the rest waits for the next."""
 PASSES_MAX = 50
-"""Passes of one call, so that a stream of writes does not keep a process from reading sources:
-5,000 new items of a large window, some 50 s beside other work."""
+"""Passes of one call, so that a stream of writes does not keep a process from reading sources."""
 
 _NEWS = "news"
-_SPAN = SPAN // timedelta(microseconds=1)
+_MICROSECOND = timedelta(microseconds=1)
+_LONGEST = timedelta(days=8) // _MICROSECOND
+_SHORTEST = _LONGEST >> 8
+_MARGIN = timedelta(days=2) // _MICROSECOND
+
+
+@frozen
+class Block:
+    """A part of time whose items are grouped together: its start, in microseconds since 1970, and
+    its length.
+    """
+
+    start: int
+    length: int = _LONGEST
+
+    @classmethod
+    def at(cls, instant: int) -> "Block":
+        """The longest block around an instant."""
+        return cls(instant - instant % _LONGEST)
+
+    def halves(self) -> tuple["Block", "Block"]:
+        """The two blocks that it is cut into."""
+        half = self.length // 2
+        return Block(self.start, half), Block(self.start + half, half)
+
+    def span(self, margin: int = 0) -> tuple[int, int]:
+        """Its first and last microsecond, or those of the block with a margin on either side."""
+        return self.start - margin, self.start + self.length + margin - 1
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """The first and last microsecond of what it is grouped with."""
+        return self.span(min(_MARGIN, self.length))
+
+    def is_concerned(self, instants: Iterable[int]) -> bool:
+        """Whether something new at these instants may change its window, or how it was cut."""
+        length = min(2 * self.length, _LONGEST)
+        before, after = Block(self.start - self.start % length, length).span()
+        start, end = self.window
+        return any(min(before, start) <= at <= max(after, end) for at in instants)
 
 
 Pair = tuple[StoredRow[NewsItem], StoredRow[NewsText]]
@@ -73,21 +124,31 @@ Pair = tuple[StoredRow[NewsItem], StoredRow[NewsText]]
 
 @frozen
 class StoryScene:
-    """The new items of one pass with stored items around them, and the version of the last pass."""
+    """What one pass groups: the new items, the blocks that they concern, the items of the blocks'
+    windows, and the version of the last pass.
+    """
 
     new: tuple[StoredRow[UngroupedItem], ...]
-    around: tuple[Pair, ...] = field(repr=False)
-    frequencies: Frequencies = field(repr=False)
+    blocks: tuple[Block, ...]
+    items: tuple[Pair, ...] = field(repr=False)
     version: int
+    busy: tuple[StoryPass, ...] = ()
 
-    def readings(self) -> list[Reading]:
-        """Reads the items' words: slow, so the caller runs it beside the event loop."""
-        return [
-            reading_of(
-                _timeless(item_evidence(NEWS.decode(item.raw), NEWS_TEXTS.decode(words.raw)))
-            )
-            for item, words in self.around
+    def firsts(self) -> tuple[dict[str, str], dict[str, str | None]]:
+        """For each item of the blocks the earliest that it is together with, and for every item
+        the story that it has now. Slow, so the caller runs it beside the event loop.
+        """
+        readings = [
+            reading_of(_timeless(item_evidence(NEWS.decode(item.raw), NEWS_TEXTS.decode(text.raw))))
+            for item, text in self.items
         ]
+        firsts: dict[str, str] = {}
+        for block in self.blocks:
+            around = [reading for reading in readings if _is_within(reading, block.window)]
+            within = {item.evidence.id for item in around if _is_within(item, block.span())}
+            first = first_members(around)
+            firsts.update((id_, first[id_]) for id_ in within)
+        return firsts, {item.evidence.id: item.evidence.story for item in readings}
 
 
 def _timeless(evidence: EvidenceTexts) -> EvidenceTexts:
@@ -95,137 +156,185 @@ def _timeless(evidence: EvidenceTexts) -> EvidenceTexts:
     return attrs.evolve(evidence, retrieved_at=evidence.published_at or UNDATED)
 
 
-def story_changes(items: Sequence[Reading], frequencies: Frequencies) -> dict[str, str | None]:
-    """The items whose story changes, with its new name; None for an item that is alone, as each is
-    that a template of its source made.
+def _age(item: Reading) -> tuple[int, str]:
+    return micros(item.evidence.retrieved_at), item.evidence.id
+
+
+def _is_within(item: Reading, span: tuple[int, int]) -> bool:
+    return span[0] <= _age(item)[0] <= span[1]
+
+
+def first_members(items: Sequence[Reading]) -> dict[str, str]:
+    """For each item the earliest that reports the same event, of these alone: itself where it is
+    alone, as each is that a template of its source made.
     """
     made = template_made(item.evidence for item in items)
     reports = [item for item in items if item.evidence.id not in made]
-    events = [
-        [item.evidence for part in event for item in part]
-        for event in group_readings(reports, frequencies)
-    ]
-    events += [[item.evidence] for item in items if item.evidence.id in made]
-    before = {item.evidence.id: item.evidence.story for item in items}
-    return {id_: name for id_, name in story_names(events).items() if name != before[id_]}
+    table = Frequencies.of(item.counts for item in reports)
+    firsts = {id_: id_ for id_ in made}
+    for event in group_readings(reports, table):
+        members = sorted((item for part in event for item in part), key=_age)
+        firsts |= {item.evidence.id: members[0].evidence.id for item in members}
+    return firsts
 
 
-def story_names(events: Sequence[Sequence[EvidenceTexts]]) -> dict[str, str | None]:
-    """The name of each item's story: `inc_...`, or None for an item that is alone."""
-    names: dict[str, str | None] = {}
-    for event in events:
-        first = min(event, key=_age)
-        name = ids.derived_id("inc", "story", "", first.id) if len(event) > 1 else None
-        names.update((item.id, name) for item in event)
-    return names
-
-
-def _age(item: EvidenceTexts) -> tuple[datetime, str]:
-    return item.published_at or UNDATED, item.id
+def story_names(firsts: Mapping[str, str]) -> dict[str, str | None]:
+    """The name of each item's story: `inc_...`, derived from the item that it leads to by way of
+    earlier ones; None for an item that leads to itself, and to which no other leads.
+    """
+    ends: dict[str, str] = {}
+    for id_ in firsts:
+        way = [id_]
+        while way[-1] not in ends and firsts.get(way[-1], way[-1]) not in way:
+            way.append(firsts[way[-1]])
+        ends.update(dict.fromkeys(way, ends.get(way[-1], way[-1])))
+    events = {end for id_, end in ends.items() if id_ != end}
+    return {
+        id_: ids.derived_id("inc", "story", "", ends[id_]) if ends[id_] in events else None
+        for id_ in firsts
+    }
 
 
 # -- a pass ------------------------------------------------------------------------------------
 
 
-async def group_new(work: Units, *, at_once: int = WINDOW_ITEMS_MAX) -> int:
-    """Give the new items their stories; returns how many were looked at.
-
-    A window of up to `at_once` items is grouped as a whole, a larger one where most of it is new.
-    """
+async def group_new(
+    work: Units, *, at_once: int = AT_ONCE, block_max: int = BLOCK_ITEMS_MAX
+) -> int:
+    """Give the new items their stories; returns how many were looked at."""
     count, tries = 0, 0
     for _ in range(PASSES_MAX):
-        scene = await work.read(SYSTEM, partial(_scene, at_once=at_once))
+        scene = await work.read(SYSTEM, partial(_scene, at_once=at_once, block_max=block_max))
         if scene is None or tries == TRIES_MAX:
             break
-        items = await work.aside(scene.readings)
-        names = {item.evidence.story for item in items if item.evidence.story is not None}
-        known_ids = frozenset(item.evidence.id for item in items)
-        rest = await work.read(SYSTEM, partial(_members, names=sorted(names), known_ids=known_ids))
-        items += await work.aside(attrs.evolve(scene, around=rest).readings)
-        after = await work.aside(partial(story_changes, items, scene.frequencies))
-        if await _write(work, scene, sorted(after.items())):
+        firsts, before = await work.aside(scene.firsts)
+        changes = await work.read(SYSTEM, partial(_changes, firsts=firsts, before=before))
+        if await _write(work, scene, changes):
             count += len(scene.new)
         else:
             tries += 1
     return count
 
 
-async def _scene(ctx: Context, at_once: int) -> StoryScene | None:
+async def _scene(ctx: Context, at_once: int, block_max: int) -> StoryScene | None:
+    """The next places of time where something is new: as many as are small together."""
     documents = ctx.tx.documents
-    new = (await documents.scan(UNGROUPED_ITEMS, limit=BULK * at_once)).rows
+    new: list[StoredRow[UngroupedItem]] = []
+    blocks: dict[Block, None] = {}
+    items: dict[str, StoredRow[NewsItem]] = {}
+    busy: list[StoryPass] = []
+    end: int | None = None
+    while len(items) < at_once and len(new) < WINDOW_MAX:
+        newest = (await documents.scan(UNGROUPED_ITEMS, end=end, limit=1)).rows
+        if not newest:
+            break
+        start, last = Block.at(newest[0].order).span()
+        end = start - 1
+        markers = (
+            await documents.scan(UNGROUPED_ITEMS, start=start, end=last, limit=WINDOW_MAX)
+        ).rows
+        due = await _blocks(ctx, [row.order for row in markers], block_max)
+        around = await _around(ctx, [block for block in due if block not in blocks])
+        if len(around) > at_once:
+            if items:
+                break
+            now, name = ctx.now, f"{start}"
+            last_pass = await ctx.find(STORY_PASSES, name)
+            if len(markers) * SHARE < len(around) and last_pass and now < (last_pass.until or now):
+                continue
+            busy.append(StoryPass(name, now + EVERY * len(around)))
+        new += markers
+        blocks.update(dict.fromkeys(due))
+        items |= around
     if not new:
         return None
-    is_dated = new[0].order > micros(UNDATED)
-    new = tuple(row for row in new if (row.order > micros(UNDATED)) == is_dated)
-    window = await _window(ctx, new, at_once)
-    while window.has_more and len(new) > NEW_AT_ONCE:
-        new = new[: max(NEW_AT_ONCE, len(new) // 2)]
-        window = await _window(ctx, new, at_once)
-    table = await corpus.term_frequencies(ctx, ITEMS)
-    if window.has_more:
-        texts = await _near(ctx, [row.id for row in new], table)
-    else:
-        texts = await documents.get_many(NEWS_TEXTS, [row.id for row in window.rows])
-    return StoryScene(
-        new=tuple(new),
-        around=await _pairs(ctx, texts),
-        frequencies=table,
-        version=await _version(ctx),
+    texts = await documents.get_many(NEWS_TEXTS, list(items))
+    pairs = tuple((item, texts[id_]) for id_, item in items.items() if id_ in texts)
+    return StoryScene(tuple(new), tuple(blocks), pairs, await _version(ctx), tuple(busy))
+
+
+async def _blocks(ctx: Context, instants: Sequence[int], block_max: int) -> list[Block]:
+    """The blocks that something new at these instants concerns; all are in one longest block."""
+    middle = Block.at(instants[0])
+    blocks: list[Block] = []
+    rest = [Block(middle.start + shift) for shift in (-_LONGEST, 0, _LONGEST)]
+    while rest:
+        block = rest.pop()
+        if not block.is_concerned(instants):
+            continue
+        within = {"dated": block.span()}
+        count = await ctx.tx.documents.count(NEWS, ranges=within, limit=block_max + 1)
+        if count > block_max and block.length > _SHORTEST:
+            rest += block.halves()
+        elif count:
+            blocks.append(block)
+    return blocks
+
+
+async def _around(ctx: Context, blocks: Sequence[Block]) -> dict[str, StoredRow[NewsItem]]:
+    """The items of the windows of some blocks."""
+    items: dict[str, StoredRow[NewsItem]] = {}
+    for block in blocks:
+        page = await ctx.tx.documents.scan(
+            NEWS, order="dated", ranges={"dated": block.window}, limit=WINDOW_MAX
+        )
+        items.update((row.id, row) for row in page.rows)
+    return items
+
+
+@frozen
+class StoryChanges:
+    """What a pass writes: for some items the earliest that they are together with, for some the
+    name of their story.
+    """
+
+    firsts: Mapping[str, str]
+    names: Mapping[str, str | None]
+
+    def part(self, rows: Sequence[str]) -> "StoryChanges":
+        """The changes of some rows."""
+        return StoryChanges(
+            {id_: self.firsts[id_] for id_ in rows if id_ in self.firsts},
+            {id_: self.names[id_] for id_ in rows if id_ in self.names},
+        )
+
+
+async def _changes(
+    ctx: Context, firsts: Mapping[str, str], before: Mapping[str, str | None]
+) -> StoryChanges:
+    """What differs from what is stored, also in items that lead to the ones that were grouped."""
+    parts = await ctx.find_many(STORY_PARTS, firsts)
+    old = {id_: parts[id_].first if id_ in parts else id_ for id_ in firsts}
+    every = dict(firsts)
+    level = {*firsts, *old.values()}
+    while level and len(every) < WINDOW_MAX:
+        rows = await ctx.tx.documents.scan(
+            STORY_PARTS, where={"first": tuple(sorted(level))}, limit=WINDOW_MAX
+        )
+        after = [STORY_PARTS.decode(row.raw) for row in rows.rows]
+        level = {part.id for part in after} - every.keys()
+        every = {part.id: part.first for part in after} | every
+    while level := {*every.values(), *old.values()} - every.keys():
+        parts = await ctx.find_many(STORY_PARTS, level)
+        every |= {id_: parts[id_].first if id_ in parts else id_ for id_ in level}
+    others = await ctx.find_many(NEWS, every.keys() - before.keys())
+    stories = {**before, **{id_: item.story_id for id_, item in others.items()}}
+    names = story_names(every)
+    return StoryChanges(
+        {id_: first for id_, first in firsts.items() if first != old[id_]},
+        {id_: names[id_] for id_ in every if id_ in stories and names[id_] != stories[id_]},
     )
 
 
-async def _window(
-    ctx: Context, new: Sequence[StoredRow[UngroupedItem]], at_once: int
-) -> Slice[NewsItem]:
-    """The items with dates around those of new ones; it has more where it is not whole."""
-    span = (new[-1].order - _SPAN, new[0].order + _SPAN)
-    limit = max(at_once, min(BULK * at_once, BULK_SHARE * len(new)))
-    return await ctx.tx.documents.scan(NEWS, order="dated", ranges={"dated": span}, limit=limit)
-
-
-async def _near(
-    ctx: Context, new: Sequence[str], table: Frequencies
-) -> dict[str, StoredRow[NewsText]]:
-    """The words of new items and of the items most like them."""
-    documents = await ctx.tx.documents.get_many(NEWS_TEXTS, new)
-    for row in list(documents.values()):
-        title, lead, _ = (NEWS_TEXTS.decode(row.raw).with_terms().terms or "").split("\n")
-        terms = set(f"{title} {lead}".split())
-        rarest = sorted(terms, key=lambda term: (table.counts.get(term, 0), term))[:NEAR_TERMS]
-        neighbours = await corpus.candidate_ids(
-            ctx,
-            dict.fromkeys(rarest, 1.0),
-            table,
-            texts=NEWS_TEXTS,
-            start=row.order - _SPAN,
-            end=row.order + _SPAN,
-            limit=NEAR_ITEMS,
-        )
-        documents.update((document.id, document) for document in neighbours)
-    return documents
-
-
-async def _members(ctx: Context, names: Sequence[str], known_ids: Set[str]) -> tuple[Pair, ...]:
-    """The items of some stories that were not read yet."""
-    if not names:
-        return ()
-    page = await ctx.tx.documents.scan(NEWS, where={"story": tuple(names)}, limit=MEMBERS_MAX)
-    unknown = [row.id for row in page.rows if row.id not in known_ids]
-    return await _pairs(ctx, await ctx.tx.documents.get_many(NEWS_TEXTS, unknown))
-
-
-async def _pairs(ctx: Context, texts: Mapping[str, StoredRow[NewsText]]) -> tuple[Pair, ...]:
-    items = await ctx.tx.documents.get_many(NEWS, list(texts))
-    return tuple((item, texts[id_]) for id_, item in items.items())
-
-
-async def _write(work: Units, scene: StoryScene, rows: Sequence[tuple[str, str | None]]) -> bool:
+async def _write(work: Units, scene: StoryScene, changes: StoryChanges) -> bool:
     """Write the changes, then that the new items are done; false where another pass wrote."""
     version = scene.version
+    rows = sorted({*changes.firsts, *changes.names})
     for start in range(0, len(rows) + len(scene.new), ROWS_AT_ONCE):
         end = start + ROWS_AT_ONCE
         waiting = scene.new[max(0, start - len(rows)) : max(0, end - len(rows))]
-        unit = partial(_put, names=dict(rows[start:end]), waiting=waiting, version=version)
+        part = changes.part(rows[start:end])
+        unit = partial(_put, changes=part, waiting=waiting, busy=scene.busy, version=version)
         new_version = await work.write(SYSTEM, unit)
         if new_version is None:
             return False
@@ -235,8 +344,9 @@ async def _write(work: Units, scene: StoryScene, rows: Sequence[tuple[str, str |
 
 async def _put(
     ctx: Context,
-    names: Mapping[str, str | None],
+    changes: StoryChanges,
     waiting: Sequence[StoredRow[UngroupedItem]],
+    busy: Sequence[StoryPass],
     version: int,
 ) -> int | None:
     """Write some rows; returns the pass's new version, or None where another pass wrote.
@@ -245,18 +355,27 @@ async def _put(
     """
     if await _version(ctx) != version:
         return None
+    rows = await ctx.tx.documents.get_many(NEWS, list({*changes.firsts, *changes.names}))
+    for id_ in changes.firsts.keys() & rows.keys():
+        part = StoryPart(id_, changes.firsts[id_])
+        if part.first == id_:
+            await ctx.tx.documents.delete(STORY_PARTS, id_)
+        else:
+            await ctx.save(STORY_PARTS, id_, part)
     stories: set[str | None] = set()
-    for id_, document in (await ctx.tx.documents.get_many(NEWS, list(names))).items():
-        before = NEWS.decode(document.raw)
-        stories |= {before.story_id, names[id_]}
-        item = attrs.evolve(before, story_id=names[id_], recorded_at=ctx.now)
-        await ctx.save(NEWS, id_, item, before=document)
+    for id_ in changes.names.keys() & rows.keys():
+        before, name = NEWS.decode(rows[id_].raw), changes.names[id_]
+        stories |= {before.story_id, name}
+        item = attrs.evolve(before, story_id=name, recorded_at=ctx.now)
+        await ctx.save(NEWS, id_, item, before=rows[id_])
         await mark_items(ctx, [item])
     await queue.note_incident(ctx, filter(None, stories))
     waiting_now = await ctx.tx.documents.get_many(UNGROUPED_ITEMS, [row.id for row in waiting])
     for row in waiting:
         if waiting_now.get(row.id) == row:
             await ctx.tx.documents.delete(UNGROUPED_ITEMS, row.id)
+    for last_pass in busy if waiting else ():
+        await ctx.save(STORY_PASSES, last_pass.id, last_pass)
     return (await ctx.save(STORY_PASSES, _NEWS, StoryPass(_NEWS))).version
 
 

@@ -20,9 +20,9 @@ from svc_core.intel.folding.kind import RowChange
 from svc_core.intel.folding.model import Source
 from svc_core.intel.news.activity import activity_after
 from svc_core.intel.news.model import (
-    NEWS,
     NEWS_TEXTS,
     RECAPS_DUE,
+    STORY_PARTS,
     SUMMARY_MAX,
     TOPIC_ACTIVITY,
     UNGROUPED_ITEMS,
@@ -30,6 +30,7 @@ from svc_core.intel.news.model import (
     NewsText,
     RecapDue,
     TopicActivity,
+    missing_item,
     ungrouped_item,
 )
 from svc_core.intel.news.news_corpus import ITEMS
@@ -42,7 +43,6 @@ from svc_core.text.sentiment import sentiment_of
 from svc_core.text.topics import assign
 
 PROVIDER = "feed"
-STORY_MAX = 100  # items of a story that are grouped again when one of its items is withdrawn
 
 
 # -- what a record becomes ---------------------------------------------------------------------
@@ -117,7 +117,6 @@ async def follow_news(ctx: Context, rows: Sequence[RowChange]) -> None:
     before = await ctx.find_many(NEWS_TEXTS, [_id(row) for row in rows])
     counts = [await _write_words(ctx, row, before.get(_id(row))) for row in rows]
     await corpus.count(ctx, counts, ITEMS)
-    await _regroup_stories(ctx, [row.before for row in rows if row.after is None])
     arrivals = [row.after for row in rows if row.before is None]
     await _note_topics(ctx, arrivals)
     await _note_recaps(ctx, [item for row in rows for item in (row.before, row.after) if item])
@@ -135,7 +134,7 @@ async def _note_recaps(ctx: Context, items: Sequence[NewsItem]) -> None:
         await ctx.save(RECAPS_DUE, due.id, due)
 
 
-_COMPANIONS: tuple[Collection[Any], ...] = (NEWS_TEXTS, UNGROUPED_ITEMS, VECTORS)
+_COMPANIONS: tuple[Collection[Any], ...] = (NEWS_TEXTS, UNGROUPED_ITEMS, STORY_PARTS, VECTORS)
 """The collections whose rows are deleted together with an item."""
 
 
@@ -148,6 +147,9 @@ async def _write_words(
     ctx: Context, row: RowChange, previous: NewsText | None
 ) -> corpus.TermChange:
     old = None if previous is None else previous.terms
+    if row.before is not None and (row.after is None or row.after.dated_at != row.before.dated_at):
+        gone = missing_item(row.before)
+        await ctx.save(UNGROUPED_ITEMS, gone.id, gone)
     if row.after is None or row.words is None:
         for companion in _COMPANIONS:
             await ctx.tx.documents.delete(companion, _id(row))
@@ -158,15 +160,6 @@ async def _write_words(
     await ctx.save(NEWS_TEXTS, words.id, words)
     await ctx.save(UNGROUPED_ITEMS, words.id, ungrouped_item(row.after))
     return corpus.TermChange(words.id, old, words.terms)
-
-
-async def _regroup_stories(ctx: Context, items: Sequence[NewsItem]) -> None:
-    """Mark the other items of these items' stories, so that they are grouped again."""
-    stories = sorted({item.story_id for item in items if item.story_id is not None})
-    page = await ctx.tx.documents.scan(NEWS, where={"story": tuple(stories)}, limit=STORY_MAX)
-    for row in page.rows:
-        item = NEWS.decode(row.raw)
-        await ctx.save(UNGROUPED_ITEMS, item.id, ungrouped_item(item))
 
 
 async def _note_topics(ctx: Context, arrivals: Sequence[NewsItem]) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import attrs
 from attrs import frozen
 
+from svc_core.base import ids
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.intel.entities.model import EntityRef
 from svc_core.intel.linking.articles import incident_of_article
@@ -275,7 +276,10 @@ WORDS: FieldIndex[NewsText] = FieldIndex(
 
 @frozen
 class UngroupedItem:
-    """A marker for an item that was written and is not yet assigned to a story, with its date."""
+    """A marker for an item that was written and is not yet assigned to a story, with its date.
+
+    There is one, too, for the date at which an item is missing since.
+    """
 
     id: ObservationId
     taken_at: datetime
@@ -284,6 +288,12 @@ class UngroupedItem:
 def ungrouped_item(item: NewsItem) -> UngroupedItem:
     """The marker of an item."""
     return UngroupedItem(item.id, item.dated_at or UNDATED)
+
+
+def missing_item(item: NewsItem) -> UngroupedItem:
+    """The marker of the date that an item had before it was withdrawn or dated anew."""
+    at = item.dated_at or UNDATED
+    return UngroupedItem(ids.derived_id("obs", "missing", at.isoformat(), item.id), at)
 
 
 UNGROUPED_ITEMS: Collection[UngroupedItem] = Collection(
@@ -297,13 +307,35 @@ UNGROUPED_ITEMS: Collection[UngroupedItem] = Collection(
 
 @frozen
 class StoryPass:
-    """The last pass that assigned items to stories; its version counts the passes that wrote."""
+    """The last pass that assigned items to stories; its version counts the passes that wrote.
+
+    Where it is that over a busy part of time, `until` says when the next one begins at the latest.
+    """
 
     id: str
+    until: datetime | None = None
 
 
 STORY_PASSES: Collection[StoryPass] = Collection(
     name="story_passes", model=StoryPass, prefix="", order=lambda _: 0, scope="system"
+)
+
+
+@frozen
+class StoryPart:
+    """An item of a story, and the earliest one that it was grouped with."""
+
+    id: ObservationId
+    first: ObservationId
+
+
+STORY_PARTS: Collection[StoryPart] = Collection(
+    name="story_parts",
+    model=StoryPart,
+    prefix="obs",
+    order=lambda _: 0,
+    scope="system",
+    keys={"first": lambda part: part.first},
 )
 
 
@@ -439,4 +471,13 @@ RECAPS_DUE: Collection[RecapDue] = Collection(
     name="recaps_due", model=RecapDue, prefix="", order=lambda due: micros(due.day), scope="system"
 )
 
-COLLECTIONS = (NEWS, NEWS_TEXTS, UNGROUPED_ITEMS, STORY_PASSES, RECAPS, RECAPS_DUE, TOPIC_ACTIVITY)
+COLLECTIONS = (
+    NEWS,
+    NEWS_TEXTS,
+    UNGROUPED_ITEMS,
+    STORY_PASSES,
+    STORY_PARTS,
+    RECAPS,
+    RECAPS_DUE,
+    TOPIC_ACTIVITY,
+)

@@ -1,12 +1,11 @@
 """Events of news items: an item knows its event, and an event keeps its name."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from attrs import evolve
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_core.base import drive
@@ -17,84 +16,53 @@ from svc_core.intel.news.news_corpus import ITEMS
 from svc_core.intel.news.vectors import VECTORS
 from svc_core.search import corpus
 from svc_core.search.vector_likeness import Vector
-from svc_core.text.evidence import EvidenceTexts
 from svc_core.text.frequencies import Frequencies
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 STRIKE = "Dockworkers of Fjordby walk out over night shifts"
 BLAZE = "Zeppelin burns at Albany meadow"
+DAY = timedelta(days=1)
 Make = Callable[..., Any]
 
 # -- names -------------------------------------------------------------------------------------
 
 
-def item(id_: str, story: str | None = None, hours: int = 0) -> EvidenceTexts:
-    at = NOON + timedelta(hours=hours)
-    return EvidenceTexts(id_, id_, "", "", "src_a", "A", "a.example", at, at, story=story)
-
-
 @st.composite
-def events(draw: Any) -> list[list[EvidenceTexts]]:
-    """Events of items, of which some have been in other events before."""
-    rows = draw(
-        st.lists(
-            st.tuples(
-                st.integers(0, 3), st.sampled_from((None, "inc_a", "inc_b")), st.integers(0, 3)
-            ),
-            max_size=9,
-        )
-    )
-    by_event: dict[int, list[EvidenceTexts]] = {}
-    for at, (event, story, hours) in enumerate(rows):
-        by_event.setdefault(event, []).append(item(f"i{at}", story, hours))
-    return list(by_event.values())
+def chains(draw: Any) -> dict[str, str]:
+    """Items in the order of their dates, each of which names itself or an earlier one."""
+    steps = draw(st.lists(st.integers(0, 3), max_size=9))
+    return {f"i{at}": f"i{max(0, at - step)}" for at, step in enumerate(steps)}
 
 
-@given(events())
-def test_those_of_one_event_have_one_name_of_their_own(groups: list[list[EvidenceTexts]]) -> None:
-    names = story_names(groups)
-    assert set(names) == {report.id for event in groups for report in event}
-    report = [{names[name_sets.id] for name_sets in event} for event in groups]
-    assert all(len(name_set) == 1 for name_set in report)
-    of_many = [
-        name_set.pop() for name_set, event in zip(report, groups, strict=True) if len(event) > 1
-    ]
-    assert None not in of_many
-    assert len(set(of_many)) == len(of_many)
-    assert all(names[event[0].id] is None for event in groups if len(event) == 1)
+@given(chains())
+def test_items_have_one_name_where_one_leads_to_the_other(firsts: dict[str, str]) -> None:
+    names = story_names(firsts)
+    assert names.keys() == firsts.keys()
+    for id_, first in firsts.items():
+        assert names[id_] == names[first]
+        is_alone = first == id_ and [*firsts.values()].count(id_) == 1
+        assert (names[id_] is None) == is_alone
+    ends = [id_ for id_, first in firsts.items() if id_ == first and names[id_]]
+    assert len({names[id_] for id_ in ends}) == len(ends)
 
 
-@given(events())
-def test_an_event_keeps_its_name_as_later_items_come(groups: list[list[EvidenceTexts]]) -> None:
-    names = story_names(groups)
-    growth = [[*event, item(f"new{at}", hours=9)] for at, event in enumerate(groups)]
-    after = story_names(growth)
-    for event in groups:
-        if len(event) > 1:
-            assert after[event[0].id] == names[event[0].id]
+@given(chains(), st.data())
+def test_an_event_keeps_its_name_as_later_items_come(firsts: dict[str, str], data: Any) -> None:
+    names = story_names(firsts)
+    for id_, name in names.items():
+        if name is not None:
+            assert story_names({**firsts, "new": id_})["new"] == name
 
 
-@given(events(), st.integers(0, 400))
-def test_a_name_depends_on_no_day_of_reading(groups: list[list[EvidenceTexts]], days: int) -> None:
-    later = [[evolve(report, retrieved_at=NOON + timedelta(days=days)) for report in event]
-             for event in groups]  # fmt: skip
-    assert story_names(later) == story_names(groups)
-
-
-@given(events(), st.randoms())
-def test_names_do_not_depend_on_the_order_in_which_events_are_given(
-    groups: list[list[EvidenceTexts]], chance: Any
+@given(chains(), st.randoms())
+def test_names_do_not_depend_on_the_order_in_which_items_are_given(
+    firsts: dict[str, str], chance: Any
 ) -> None:
-    shuffle = [chance.sample(event, len(event)) for event in chance.sample(groups, len(groups))]
-    assert story_names(shuffle) == story_names(groups)
+    assert story_names(dict(chance.sample([*firsts.items()], len(firsts)))) == story_names(firsts)
 
 
-def test_a_name_is_that_of_the_earliest_item_and_the_undated_are_earlier() -> None:
-    dated = [item(id_, hours=hours) for id_, hours in (("a", 3), ("b", 1), ("c", 2))]
-    first = story_names([dated])["a"]
-    assert first == story_names([dated[1:]])["b"]
-    assert first != story_names([[dated[0], dated[2]]])["a"]
-    assert first != story_names([[*dated, evolve(item("z"), published_at=None)]])["a"]
+def test_items_that_name_each_other_while_a_pass_is_under_way_end_nothing() -> None:
+    assert story_names({"a": "b", "b": "a", "c": "c"}).keys() == {"a", "b", "c"}
 
 
 # -- passes ------------------------------------------------------------------------------------
@@ -202,33 +170,69 @@ def test_what_is_known_of_an_item_changes_and_its_event_stays(
     assert waiting(house) == 1
 
 
-def test_documents_in_any_order_make_the_same_events(house_factory: Any, take: Make) -> None:
-    documents = {
-        "alpha": (STRIKE, "Bread prices rise"),
-        "beta": (f"{STRIKE}, union says", BLAZE),
-        "gamma": ("Airship lost in blaze", f"{BLAZE}: airship lost in blaze"),
-    }
-    outcomes = []
-    for order in (documents, documents, reversed(documents)):
-        house = house_factory()
-        for source in order:
-            take(house, source, *documents[source])
-        outcomes.append(stories(house))
-    assert outcomes[0] == outcomes[1]
-    assert sorted(map(sorted, outcomes[0].values())) == sorted(map(sorted, outcomes[2].values()))
-    assert sorted(map(len, outcomes[0].values())) == [2, 3]
+TITLES = (
+    (STRIKE, "Bread prices rise", f"{STRIKE} again"),
+    (f"{STRIKE}, union says", BLAZE, f"{BLAZE}: inquiry opens"),
+    ("Airship lost in blaze", f"{BLAZE}: airship lost in blaze", "Comet passes Kelvaro"),
+)
 
 
-def test_in_a_large_window_an_item_meets_its_event_through_the_index(
-    house: Any, take: Make
+@settings(max_examples=30)
+@given(st.data())
+def test_the_same_documents_make_the_same_events_in_any_order_and_batch(
+    house_factory: Any, make_entry: Make, make_document: Make, data: Any
 ) -> None:
+    """Also where time is cut finely, passes wait, items are dated anew and sources taken back."""
+    days = st.none() | st.integers(0, 30)
+    dates = data.draw(st.lists(days, min_size=9, max_size=9))
+    block_max, at_once = data.draw(st.sampled_from((1, 3, 2_000))), data.draw(st.integers(1, 9))
+
+    def entries(folder: int, days: Sequence[int | None]) -> list[Any]:
+        return [
+            make_entry(title, title=title, published_at=None if day is None else NOON + DAY * day)
+            for title, day in zip(TITLES[folder], days[3 * folder :], strict=False)
+        ]
+
+    def settle(house: Any) -> None:
+        while waiting(house):
+            drive.run(group_new(Work(house), block_max=block_max, at_once=at_once))
+            house.clock.advance(60)
+
+    plain = house_factory()
+    for folder in range(3):
+        place = plain.add(f"https://{folder}.example/feed")
+        plain.take(place, make_document(*entries(folder, dates)))
+    settle(plain)
+
+    house = house_factory()
+    drafts = [day and day - data.draw(st.integers(0, 20)) for day in dates]
+    steps = [(folder, drafts) for folder in data.draw(st.sets(st.integers(0, 2)))]
+    steps += [(folder, dates) for folder in data.draw(st.permutations(range(3)))]
+    for folder, days_ in [(9, drafts), *steps]:
+        titles = entries(folder % 3, days_)
+        for entry in data.draw(st.permutations(titles)):
+            house.take(house.add(f"https://{folder}.example/feed"), make_document(entry))
+            if data.draw(st.booleans()):
+                drive.run(group_new(Work(house), block_max=block_max, at_once=at_once))
+    house.withdraw("https://9.example/feed")
+    settle(house)
+    assert {row.id: (row.dated_at, row.story_id) for row in house.news()} == {
+        row.id: (row.dated_at, row.story_id) for row in plain.news()
+    }
+
+
+def test_a_busy_part_of_time_is_grouped_anew_after_a_while(house: Any, take: Make) -> None:
     take(house, "alpha", STRIKE, "Bread prices rise", "Comet passes Kelvaro", "Senate votes")
     take(house, "delta", "Tulips bloom", "Chess master resigns", "Ferry sails", "Snow in Ostmark")
-    take(house, "beta", f"{STRIKE}, union says", at_once=2)
+    assert take(house, "beta", f"{STRIKE}, union says", at_once=2) == 1
     (name,) = stories(house)
-    take(house, "gamma", f"{STRIKE} at noon", BLAZE, at_once=2)
+    assert take(house, "gamma", f"{STRIKE} at noon", at_once=2) == 0
+    assert {name: len(members) for name, members in stories(house).items()} == {name: 2}
+    assert take(house, "omega", BLAZE, "Rain", at_once=2) == 3  # much is new
     assert {name: len(members) for name, members in stories(house).items()} == {name: 3}
-    assert waiting(house) == 0
+    assert take(house, "theta", "Hail", at_once=2) == 0
+    house.clock.advance(1)
+    assert drive.run(group_new(Work(house), at_once=2)) == 1
 
 
 def test_a_large_window_of_what_is_new_is_grouped_as_a_whole(
