@@ -47,7 +47,7 @@ def test_items_have_one_name_where_one_leads_to_the_other(firsts: dict[str, str]
 
 
 @given(chains(), st.data())
-def test_an_event_keeps_its_name_as_later_items_come(firsts: dict[str, str], data: Any) -> None:
+def test_an_event_keeps_its_name_as_later_items_come(firsts: dict[str, str], draws: Any) -> None:
     names = story_names(firsts)
     for id_, name in names.items():
         if name is not None:
@@ -180,12 +180,12 @@ TITLES = (
 @settings(max_examples=30)
 @given(st.data())
 def test_the_same_documents_make_the_same_events_in_any_order_and_batch(
-    house_factory: Any, make_entry: Make, make_document: Make, data: Any
+    house_factory: Any, make_entry: Make, make_document: Make, draws: Any
 ) -> None:
     """Also where time is cut finely, passes wait, items are dated anew and sources taken back."""
     days = st.none() | st.integers(0, 30)
-    dates = data.draw(st.lists(days, min_size=9, max_size=9))
-    block_max, at_once = data.draw(st.sampled_from((1, 3, 2_000))), data.draw(st.integers(1, 9))
+    dates = draws.draw(st.lists(days, min_size=9, max_size=9))
+    block_max, at_once = draws.draw(st.sampled_from((1, 3, 2_000))), draws.draw(st.integers(1, 9))
 
     def entries(folder: int, days: Sequence[int | None]) -> list[Any]:
         return [
@@ -205,14 +205,14 @@ def test_the_same_documents_make_the_same_events_in_any_order_and_batch(
     settle(plain)
 
     house = house_factory()
-    drafts = [day and day - data.draw(st.integers(0, 20)) for day in dates]
-    steps = [(folder, drafts) for folder in data.draw(st.sets(st.integers(0, 2)))]
-    steps += [(folder, dates) for folder in data.draw(st.permutations(range(3)))]
+    drafts = [day and day - draws.draw(st.integers(0, 20)) for day in dates]
+    steps = [(folder, drafts) for folder in draws.draw(st.sets(st.integers(0, 2)))]
+    steps += [(folder, dates) for folder in draws.draw(st.permutations(range(3)))]
     for folder, days_ in [(9, drafts), *steps]:
         titles = entries(folder % 3, days_)
-        for entry in data.draw(st.permutations(titles)):
-            house.take(house.add(f"https://{folder}.example/feed"), make_document(entry))
-            if data.draw(st.booleans()):
+        for report in draws.draw(st.permutations(titles)):
+            house.take(house.add(f"https://{folder}.example/feed"), make_document(report))
+            if draws.draw(st.booleans()):
                 drive.run(group_new(Work(house), block_max=block_max, at_once=at_once))
     house.withdraw("https://9.example/feed")
     settle(house)
