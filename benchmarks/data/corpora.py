@@ -12,6 +12,7 @@ import re
 import subprocess
 import tarfile
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 SOURCES = {  # repository: commit, what it holds, its licence
@@ -60,6 +61,14 @@ SOURCES = {  # repository: commit, what it holds, its licence
     "gkovacs/grammarvis": (
         "baeb068bcd2c401b0ceda651eb918136ac2ce064",
         "German and French words of the English Wiktionary; CC BY-SA 3.0",
+    ),
+    "dennlinger/klexikon": (
+        "c909f38794b244c2d55d5b0037755390c56c9610",
+        "2,898 articles of the German Wikipedia; CC BY-SA 3.0",
+    ),
+    "LSX-UniWue/SuperGLEBer": (
+        "5d3c59a91ab3b5011a45a28cfafe813cf657111d",
+        "GermEval 2014, sentences of the German Wikipedia and of news; CC BY 4.0",
     ),
 }
 LANGUAGES = {  # their names in the parallel text
@@ -131,6 +140,8 @@ _TRADE = [
 ]
 _BYLINE = re.compile(r"(?:\s*\([^()]{2,60}\)\.?)+\s*$")
 _HEADING_MAX = 90
+_PARAGRAPH_MIN = 120  # characters
+_PARAGRAPHS_MAX = 20  # of an article, its first ones: a long article would be most of the text
 
 LabelledText = tuple[str, str, str]  # title, text, section or ""
 
@@ -163,6 +174,26 @@ def tweet(text: str) -> str:
     """A short message without addresses, names and signs of shares."""
     bare = re.sub(r"https?://\S+|\$[A-Z.]+|[#@]\w+", "", text).replace("&amp;", "&")
     return bare.strip(" -:")
+
+
+def german(folder: Path) -> Iterator[str]:
+    """German text that nobody labelled: paragraphs of an encyclopedia, and single sentences."""
+    repository = "dennlinger/klexikon"
+    archive = _git(
+        folder, repository, "archive", "--format=tar", SOURCES[repository][0], "data/raw/wiki"
+    )
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        for member in filter(tarfile.TarInfo.isfile, tar):
+            lines = map(str.strip, tar.extractfile(member).read().decode().split("\n"))
+            yield from islice(
+                (line for line in lines if len(line) > _PARAGRAPH_MIN), _PARAGRAPHS_MAX
+            )
+    for part in ("dev", "test"):
+        sentences = read(folder, "LSX-UniWue/SuperGLEBer", f"data/NER/Wiki_News/{part}.tsv")
+        for sentence in re.split(r"\n\s*\n", sentences):
+            cells = (line.split("\t") for line in sentence.split("\n") if line[:1].isdigit())
+            yield " ".join(row[1] for row in cells)
+    yield from (foreign for _, foreign in parallel(folder, "de"))
 
 
 def _portal(folder: Path) -> Iterator[LabelledText]:

@@ -1,13 +1,16 @@
 """The weights of the topics, learnt from open news text.
 
     pip install scikit-learn wordfreq
-    python benchmarks/data/topics.py FOLDER
+    python benchmarks/data/topics.py FOLDER [LANGUAGE ...]
 
 FOLDER holds the clones that `corpora.py` names. English text gets its labels from the sections
 under which it was collected and from the words of `topic_seeds.tsv`; one model for each topic is
 fitted to them. The other languages take their weights over from English: through sentences in both
 languages (word alignment by expectation maximisation, IBM model 1), through the Wiktionary, and
 for words that both languages use equally often, which are mostly names.
+German learns from German text besides (self-training): where the words of `topic_seeds.de.tsv` and
+the weights that were taken over agree, they label text without labels, to which a model is fitted,
+and a share of its weights is added.
 Writes `svc_core/data/topics.LANGUAGE.z`.
 """
 
@@ -32,8 +35,10 @@ from svc_core.text.words import split_words, terms
 
 IDS = [topic.id for topic in TOPICS]
 # A threshold is the lowest score above which this share of the held-out tenth is right: of the
-# other languages, whose scores are smaller, and of English.
+# other languages, whose scores are smaller, and of English, plus a margin there: on other text than
+# it learnt from, a topic that is barely above it is often wrong.
 LEVELS = (0.8, 0.9)
+ENGLISH_MARGIN = 0.3
 SCALE = 0.8  # of weights: half of it doubles the bytes and gains nothing
 SETTLING_SHARE = (
     0.9  # a seed of which this share of the texts that hold it has its topic settles it ...
@@ -46,6 +51,9 @@ SAME_RATIO_MAX = (
 SURE = 0.6  # a section that a model guesses for text without one counts above it
 SEED = 8  # letters of a word by which seeds are compared
 TERMS_MIN = 8  # a term of fewer documents is left out
+OWN_SHARE, OWN_MARGIN = 0.3, 0.2  # of a model of German text in the sum, and what that must exceed
+OWN_TEXTS_MIN = 15  # labelled ones, or there is no model of its own for a topic
+OWN_CHARACTERS = 600  # of a paragraph: about a headline and its lead
 
 # Where the words of a topic may count: the first letters of sections.
 SECTIONS = {
@@ -138,9 +146,9 @@ ECONOMY = ("economy", "markets", "central-banks", "inflation", "trade", "energy"
 class Text:
     """A labelled text: its words for the seeds, its terms for the model."""
 
-    def __init__(self, title: str, text: str, section: str) -> None:
+    def __init__(self, title: str, text: str, section: str, language: str = "en") -> None:
         self.title, self.text, self.section = title, text, section
-        self.terms = set(terms(f"{title}\n{text}", "en"))
+        self.terms = set(terms(f"{title}\n{text}", language))
 
 
 def texts(folder: Path) -> list[Text]:
@@ -184,18 +192,18 @@ def plain(text: str) -> list[str]:
     return [word.removesuffix("s")[:SEED] if len(word) > 3 else word for word in split_words(text)]
 
 
-def seeds() -> Iterator[tuple[str, str, bool]]:
+def seeds(table: str = "topic_seeds.tsv") -> Iterator[tuple[str, str, bool]]:
     """Topic and words of every seed, and whether it has a plus."""
-    for line in data.table_lines("topic_seeds.tsv"):
+    for line in data.table_lines(table):
         id_, _, seed_words = line.partition("\t")
         for seed in seed_words.split():
             yield id_, seed.lstrip("+").replace("_", " "), seed.startswith("+")
 
 
-def phrases() -> dict[tuple[str, ...], dict[str, int]]:
+def phrases(table: str = "topic_seeds.tsv") -> dict[tuple[str, ...], dict[str, int]]:
     """Points by phrase and topic."""
     phrase_points = defaultdict(dict)
-    for id_, seed, has_plus in seeds():
+    for id_, seed, has_plus in seeds(table):
         worth = phrase_points[tuple(plain(seed))]
         worth[id_] = max(3 if has_plus else 1, worth.get(id_, 0))
     return phrase_points
@@ -262,13 +270,15 @@ def _labels(text: Text, letter: str, worth: Counter[str]) -> tuple[set[str], set
     return topics, unsure - topics
 
 
-def fit(matrix: csr_matrix, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def fit(
+    matrix: csr_matrix, targets: np.ndarray, alpha: float = 3e-6
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weights by topic and term, biases, and thresholds by precision (`LEVELS`) and topic."""
     is_test = np.random.RandomState(0).rand(matrix.shape[0]) < 0.1
     slopes, biases, thresholds = [], [], []
     for column in targets.T:
         learnt = (column >= 0) & ~is_test
-        model = classifier(3e-6).fit(matrix[learnt], column[learnt])
+        model = classifier(alpha).fit(matrix[learnt], column[learnt])
         slopes.append(model.coef_[0])
         biases.append(model.intercept_[0])
         is_judged = (column >= 0) & is_test
@@ -399,6 +409,31 @@ def taken_over(folder: Path, language: str, english: dict[str, np.ndarray]) -> d
     return rows
 
 
+def with_own_text(folder: Path, rows: dict, cut: np.ndarray) -> tuple[dict, np.ndarray]:
+    """The German rows and biases with what German text teaches."""
+    texts_ = [Text("", text[:OWN_CHARACTERS], "", "de") for text in corpora.german(folder)]
+    matrix, vocabulary = features(texts_)
+    phrase_points = phrases("topic_seeds.de.tsv")
+    worth, scores = np.zeros((len(texts_), len(IDS))), np.empty((len(texts_), len(IDS)))
+    for row, text in enumerate(texts_):
+        for id_, count in points(text, phrase_points).items():
+            worth[row, IDS.index(id_)] = count
+        known = [rows[term] for term in text.terms if term in rows]
+        scores[row] = cut + sum(known, np.zeros(len(IDS))) / max(len(text.terms), 1) ** 0.5
+    has_topic = ((worth >= 3) & (scores > -1.5)) | ((worth >= 1) & (scores > 0.3))
+    targets = np.where(has_topic, 1, np.where((worth == 0) & (scores < -0.8), 0, -1))
+    is_taught = (targets == 1).sum(0) >= OWN_TEXTS_MIN
+    slopes, biases, thresholds = fit(matrix, targets[:, is_taught], 1e-5)
+    print(f"{len(texts_)} German texts, {is_taught.sum()} topics are taught by them")
+    own_rows, own_cut = np.zeros((len(vocabulary), len(IDS))), np.zeros(len(IDS))
+    own_rows[:, is_taught] = OWN_SHARE * slopes.T
+    own_cut[is_taught] = OWN_SHARE * (biases - thresholds[0])
+    total = dict(rows)
+    for term, row in zip(vocabulary, own_rows, strict=True):
+        total[term] = total.get(term, np.zeros(len(IDS))) + row
+    return total, cut + own_cut - OWN_MARGIN
+
+
 def often(language: str) -> Counter[str]:
     frequencies = Counter()
     for word in top_n_list(language, 200_000):
@@ -408,8 +443,8 @@ def often(language: str) -> Counter[str]:
 
 
 def main() -> None:
-    """Fit English, take it over into the others, write them all."""
-    folder = Path(sys.argv[1])
+    """Fit English, take it over into the others, write those that are asked for, or all."""
+    folder, languages = Path(sys.argv[1]), sys.argv[2:] or ["en", *corpora.LANGUAGES]
     texts_ = texts(folder)
     matrix, vocabulary = features(texts_)
     targets = labels(texts_, guessed_sections(texts_, matrix))
@@ -417,11 +452,13 @@ def main() -> None:
     words = settling(matrix, vocabulary, targets)
     english = dict(zip(vocabulary, slopes.T, strict=True))
     print(f"{len(texts_)} texts, {len(vocabulary)} terms, {len(words)} settle")
-    for language in ("en", *corpora.LANGUAGES):
+    for language in languages:
         is_english = language == "en"
         rows = english if is_english else taken_over(folder, language, english)
-        cut = biases - thresholds[int(is_english)]
+        cut = biases - thresholds[int(is_english)] - ENGLISH_MARGIN * is_english
         rows = with_settling_terms(rows, cut, words)
+        if language == "de":
+            rows, cut = with_own_text(folder, rows, cut)
         weights.write(f"topics.{language}.z", IDS, cut, rows, scale=SCALE)
 
 

@@ -4,8 +4,9 @@ Rule 1: a topic given by the source, or named by a category of the feed, is kept
 Rule 2: a linear model of the language adds the topics that it scores above their thresholds, by
         headline and lead, or by the headline alone where the text is about something else. The
         surest come first, and there are never more than `TOPICS_PER_ITEM_MAX`.
-Rule 3: phrases that indicate topics add the one that they indicate most clearly: those of the
-        language where it has a table of its own, since a word of one is another word in the next.
+Rule 3: phrases that indicate topics add the one that they indicate most clearly, unless the model
+        is sure of the contrary: those of the language where it has a table of its own, since a
+        word of one is another word in the next.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,14 +26,12 @@ _LEAD = 1_000  # characters: the rest of a long text strays from its topic
 # How much surer a headline must be than headline and lead together: 0.5 costs 10kGNAD 0.03 of its
 # precision, without headlines AG News loses 0.03 of what is found.
 _HEADLINE_MARGIN = 1.0
-# What a score must exceed: .3 makes fewer topics wrong in English at no cost in what is found; the
-# other languages have lower scores and lose more than they gain.
-_MARGINS = {"en": 0.3}
 _DECISIVE, _IN_TITLE, _IN_TEXT = 3, 2, 1
-# The table of a language, and of these points how many are needed: with 3, a tenth less of our own
-# English items has its topic; the German table is larger, and 2 give a topic to half of all sport.
-_PHRASE_TABLES = {"de": ("topic_seeds.de.tsv", 3)}
-_ANY_LANGUAGE = ("topic_seeds.tsv", 2)
+_POINTS_MIN = 2  # of these points: with 3, a tenth less of our own items has its topic
+# Phrase and model are evidence for one thing: a point is worth so much of a score, and the sum must
+# exceed the last number. With 0 as the limit, a tenth less of AG News has its topic.
+_POINT_WORTH, _EVIDENCE_MIN = 0.8, -1.0
+_PHRASE_TABLES = {"de": "topic_seeds.de.tsv"}  # of languages with one of their own
 _SINGULAR_MIN = 4  # letters of a word that may be a plural
 
 
@@ -72,7 +71,10 @@ def assign(
     labels = {name for name in defaults if name in TOPIC_IDS} | topics_of_labels(categories)
     lead = text[:_LEAD]
     tongue = guess(f"{title}\n{lead}", language)
-    ids = labels | {*_model_topics(title, lead, tongue), *_phrase_topics(title, lead, tongue)}
+    scores = _scores(title, lead, tongue)
+    surest = sorted((-score, id_) for id_, score in scores.items() if score > 0)
+    ids = labels | {id_ for _, id_ in surest[:TOPICS_PER_ITEM_MAX]}
+    ids |= _phrase_topics(title, lead, tongue, scores)
     return tuple(topic.id for topic in TOPICS if topic.id in ids)
 
 
@@ -92,25 +94,23 @@ def _labels() -> Mapping[str, frozenset[str]]:
     return {label: frozenset(ids) for label, ids in ids_by_label.items()}
 
 
-def _model_topics(title: str, text: str, language: str | None) -> list[str]:
-    """The topics that the model of the language finds, the surest first."""
+def _scores(title: str, text: str, language: str | None) -> dict[str, float]:
+    """How sure the model of the language is of each topic; nothing where there is no model."""
     if language not in LANGUAGES:
-        return []
+        return {}
     model = _model(language)
     full, title_only = (
         model.scores(set(terms(part, language))) for part in (f"{title}\n{text}", title)
     )
     columns = zip(model.columns, full, title_only, strict=True)
-    scores = ((max(score, headline - _HEADLINE_MARGIN), id_) for id_, score, headline in columns)
-    margin = _MARGINS.get(language, 0.0)
-    ranking = sorted((-score, id_) for score, id_ in scores if score > margin)
-    return [id_ for _, id_ in ranking[:TOPICS_PER_ITEM_MAX]]
+    return {id_: max(score, headline - _HEADLINE_MARGIN) for id_, score, headline in columns}
 
 
-def _phrase_topics(title: str, text: str, language: str | None) -> list[str]:
-    """The topic that known phrases indicate most clearly, if any."""
-    table, points_min = _PHRASE_TABLES.get(language or "", _ANY_LANGUAGE)
-    phrases = _phrases(table)
+def _phrase_topics(
+    title: str, text: str, language: str | None, scores: Mapping[str, float]
+) -> set[str]:
+    """The topic that known phrases indicate most clearly, if any and the scores agree."""
+    phrases = _phrases(_PHRASE_TABLES.get(language or "", "topic_seeds.tsv"))
     points: dict[str, int] = {}
     seen: set[tuple[str, ...]] = set()
     for part, weight in ((title, _IN_TITLE), (text, _IN_TEXT)):
@@ -122,7 +122,9 @@ def _phrase_topics(title: str, text: str, language: str | None) -> list[str]:
                     for id_, is_decisive in topics.items():
                         points[id_] = points.get(id_, 0) + (_DECISIVE if is_decisive else weight)
     plainest = min(points, key=lambda id_: (-points[id_], id_), default="")
-    return [plainest] if points.get(plainest, 0) >= points_min else []
+    count = points.get(plainest, 0)
+    evidence = scores.get(plainest, 0.0) + _POINT_WORTH * count
+    return {plainest} if count >= _POINTS_MIN and evidence > _EVIDENCE_MIN else set()
 
 
 @cache
