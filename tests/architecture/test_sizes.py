@@ -47,7 +47,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.reports": 3200,
     "svc_core.search": 814,
     "svc_core.testing": 3380,
-    "svc_core.text": 2749,
+    "svc_core.text": 2752,
     "svc_core.webhooks": 565,
     "svc_core.wire": 986,
     "svc_http": 499,
