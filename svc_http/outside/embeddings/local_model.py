@@ -11,6 +11,7 @@ Rule 3: a model runs in a process of its own, which ends with this one; a crash 
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 from array import array
@@ -108,9 +109,15 @@ class ModelProcess:
             questions.flush()
         answer = answers.read(_BYTES)
         if len(answer) < _BYTES:
-            reason = answer.decode("utf-8", "replace") or "its process has ended"
+            reason = answer.decode("utf-8", "replace") or self._end_reason()
             raise NotEmbedded(f"{self._kind.name} cannot be used: {reason}")
         return array("f", answer)
+
+    def _end_reason(self) -> str:
+        with suppress(subprocess.TimeoutExpired):
+            if self._process.wait(1) == -signal.SIGILL:
+                return "this processor lacks instructions that it needs"
+        return "its process has ended"
 
     def end(self) -> None:
         """Kill the process; a caller that waits for a vector gets an error."""
