@@ -10,8 +10,9 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from svc_core.search.vector_likeness import likeness_values, pack_vector, passage
+from svc_core.search.vector_likeness import nearness_of, pack_vector, passage
 from svc_core.text.evidence import Reading
+from svc_core.text.ranking import Nearness
 from svc_http.outside.embeddings.local_model import LOCAL_KINDS, ModelProcess
 
 
@@ -50,7 +51,7 @@ def cosines(model: str, readings: Sequence[Reading], question: str) -> list[floa
     return matrix.cosines(_vector(model, kind.query_prefix + question), vectors)
 
 
-def likeness(model: str, readings: Sequence[Reading], question: str) -> Mapping[str, float]:
-    """The likeness of every item to a question, by id."""
-    values = likeness_values(cosines(model, readings, question))
-    return {reading.evidence.id: value for reading, value in zip(readings, values, strict=True)}
+def nearness(model: str, readings: Sequence[Reading], question: str) -> Mapping[str, Nearness]:
+    """How near every item is to a question, by id."""
+    near = nearness_of(LOCAL_KINDS[model], cosines(model, readings, question))
+    return {reading.evidence.id: row for reading, row in zip(readings, near, strict=True)}

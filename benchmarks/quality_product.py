@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from quality_meaning import likeness
+from quality_meaning import nearness
 from quality_sets import NOW, Subject, evidence
 
 from svc_core.reports.composition import ComposedReport, Material, Window, compose
@@ -34,7 +34,7 @@ def matched_ids(
     corpus: Sequence[Reading], frequencies: Frequencies, topic: str, language: str
 ) -> set[str]:
     """The ids of what is chosen for a subject."""
-    near = likeness(BY_MEANING[0], corpus, topic) if BY_MEANING else None
+    near = nearness(BY_MEANING[0], corpus, topic) if BY_MEANING else None
     ranking = rank(Query.of(topic, (), language), corpus, frequencies, near)
     return {hit.reading.evidence.id for hit in ranking.hits}
 

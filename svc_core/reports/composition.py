@@ -52,6 +52,7 @@ from svc_core.text.evidence import EvidenceTexts
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.name_mentions import names_of
 from svc_core.text.query import Query
+from svc_core.text.ranking import Nearness
 
 RETRY_MIN, RETRY_MAX = timedelta(minutes=5), timedelta(hours=24)
 # Time from reading an item to its being written: judging 2,000 items takes a few seconds, and a
@@ -81,9 +82,9 @@ class Window:
 class Material:
     """Everything that a report is composed from: profile, window, evidence and word frequencies.
 
-    `likeness` is the similarity of candidates to the subject by id
-    (`svc_core.search.vector_likeness`), by the model that `embedding` names; None without one.
-    `newest` is the latest report before this.
+    `window_total` counts all items of the window. `nearness` is how near the meaning of candidates
+    is to the subject, by id (`svc_core.search.vector_likeness`), by the model that `embedding`
+    names; None without one. `newest` is the latest report before this.
     """
 
     tenant: str
@@ -92,7 +93,8 @@ class Material:
     evidence: tuple[EvidenceTexts, ...] = field(repr=False)
     newest: ReportFacets | None = None
     frequencies: Frequencies = field(factory=Frequencies, repr=False)
-    likeness: Mapping[str, float] | None = field(default=None, repr=False)
+    window_total: int = 0
+    nearness: Mapping[str, Nearness] | None = field(default=None, repr=False)
     embedding: str | None = None
 
 
@@ -138,6 +140,7 @@ async def gather_material(ctx: Context, profile_id: str, window: Window | None =
         evidence=tuple(pool),
         newest=newest,
         frequencies=table,
+        window_total=await _window_total(ctx, table, window),
     )
 
 
@@ -159,6 +162,11 @@ async def _candidates(
     return await corpus.candidate_ids(
         ctx, terms, table, texts=NEWS_TEXTS, start=start, end=end, limit=limit
     )
+
+
+async def _window_total(ctx: Context, table: Frequencies, window: Window) -> int:
+    start, end = intake_span(window)
+    return await corpus.items_within(ctx, table, texts=NEWS_TEXTS, start=start, end=end)
 
 
 def intake_span(window: Window) -> tuple[int | None, int | None]:
@@ -200,7 +208,8 @@ def compose(material: Material, now: datetime) -> ComposedReport:
         query,
         material.evidence,
         material.frequencies,
-        likeness=material.likeness,
+        nearness=material.nearness,
+        window_total=material.window_total,
     )
     period = _period(material, selection)
     title_period = None if window.start is None else period

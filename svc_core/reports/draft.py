@@ -26,7 +26,7 @@ from svc_core.text.evidence import EvidenceTexts, ScoredItem, readings
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import primary
 from svc_core.text.query import Query
-from svc_core.text.ranking import rank
+from svc_core.text.ranking import Nearness, rank
 from svc_core.text.stories import Story, group_stories
 from svc_core.text.templates import Templates
 from svc_core.text.wording import Wording, days, frame, wording_of
@@ -109,13 +109,14 @@ def select_stories(
     evidence: Iterable[EvidenceTexts],
     frequencies: Frequencies,
     *,
-    likeness: Mapping[str, float] | None = None,
+    nearness: Mapping[str, Nearness] | None = None,
+    window_total: int = 0,
 ) -> StorySelection:
     """Rank evidence by a query and group what matches into stories."""
     items = readings(item for item in evidence if item.title.strip() or item.text.strip())
     if not frequencies.total:
         frequencies = Frequencies.of(item.counts for item in items)
-    ranking = rank(query, items, frequencies, likeness)
+    ranking = rank(query, items, frequencies, nearness, window_total=window_total)
     hits = [ScoredItem(hit.reading, hit.score) for hit in ranking.hits[:SOURCES_MAX]]
     order = reading_order(group_stories(hits, frequencies))
     nearest = tuple(hit.reading.evidence for hit in ranking.nearest)

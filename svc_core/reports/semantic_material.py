@@ -32,6 +32,6 @@ async def with_likeness(work: Units, host: Host, material: Material) -> Material
     return attrs.evolve(
         material,
         evidence=(*material.evidence, *extra),
-        likeness=scores.values,
-        embedding=scores.model,
+        nearness=scores.values,
+        embedding=scores.model if scores.values else None,
     )

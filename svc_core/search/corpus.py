@@ -290,16 +290,23 @@ async def candidate_ids(
     `terms` maps each term of a question to a factor of its weight; `filters` are those of
     `Documents.search`. In a window of `WINDOW_MAX` items and more there are at most `BEST_MAX`.
     """
-    documents = ctx.tx.documents
-    items, share = table.total, 1.0
-    if any(edge is not None for edge in filters.values()):
-        items = await documents.count(texts, limit=WINDOW_MAX, **filters)
-        share = 1.0 if items >= WINDOW_MAX else items / max(items, table.total, 1)
+    items, share = await items_within(ctx, table, texts=texts, **filters), 1.0
     if items >= WINDOW_MAX:
         limit = min(limit, BEST_MAX)
+    elif table.total:
+        share = items / max(items, table.total)
     weights = term_weights(_rarest(terms, table, share), table)
-    page = await documents.search(texts, weights, limit=limit, **filters)
+    page = await ctx.tx.documents.search(texts, weights, limit=limit, **filters)
     return page.rows
+
+
+async def items_within(
+    ctx: Context, table: Frequencies, *, texts: Collection[T], **filters: Unpack[Filters]
+) -> int:
+    """How many items the filters leave, counted up to `WINDOW_MAX`; all where there are none."""
+    if all(edge is None for edge in filters.values()):
+        return table.total
+    return await ctx.tx.documents.count(texts, limit=WINDOW_MAX, **filters)
 
 
 def term_weights(terms: Mapping[str, float], table: Frequencies) -> dict[str, int]:

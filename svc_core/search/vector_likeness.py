@@ -2,9 +2,9 @@
 
 Rule 1: vectors are stored in 8 bits a dimension, and a question is quantised the same way: their
         cosine is computed from whole numbers, and so is the same on every machine.
-Rule 2: the likeness of an item is how far its cosine lies above the usual one, in standard
-        deviations: a cosine of 0.4 means much for one question and little for another.
-Rule 3: an item without a vector has no likeness, which is not a likeness of 0.
+Rule 2: what counts is how far a cosine lies above the mean, in standard deviations: 0.4 means much
+        for one question or model and little for another (`svc_core.text.ranking.Nearness`).
+Rule 3: an item without a vector has no nearness, which is not a nearness of 0.
 """
 
 from array import array
@@ -17,6 +17,8 @@ from typing import Final, Protocol
 
 from attrs import field, frozen
 
+from svc_core.text.ranking import NEAR, Nearness
+
 TEXT_CHARS: Final = 700
 """Characters of an item's text that its vector covers, after the headline. The weights of
 retrieval were measured with this value."""
@@ -25,17 +27,9 @@ BATCH: Final = 8
 for texts of the longest kind."""
 NEAR_MAX: Final = 400
 """How many of the nearest items are considered that hold no word of the question."""
-USUAL_MEAN: Final = 0.07
-USUAL_DEVIATION: Final = 0.10
-USUAL_COUNT: Final = 300
-"""The usual cosine of a news item and any question (all-MiniLM-L6-v2, 869 items, 78 questions: mean
-0.06, deviation 0.10), and as how many items it counts. So a few items that are all about the
-question are compared with news in general, and not only with each other."""
-FREE: Final = 2.0
-"""Standard deviations above the mean that mean nothing: of 869 items a few always reach them."""
-COSINE_FLOOR, COSINE_FULL = 0.2, 0.4
-"""Below the first cosine an item has no likeness, however far off the others are; from the second
-on its likeness counts in full, and between them in proportion."""
+USUAL_COUNT: Final = 100
+"""As how many items the usual cosines of a model count in a window. So a few items that are all
+about the question are compared with news in general, and not only with each other (ADR 49)."""
 
 
 class NotEmbedded(Exception):  # noqa: N818 - said as the state that it is
@@ -160,39 +154,34 @@ async def vectors_of(embedder: Embedder, batch: Sequence[str]) -> Sequence[bytes
 
 @frozen
 class Likeness:
-    """The likeness of items to a question, by id; `near` are the nearest ones found by it alone.
+    """How near items are to a question, by id; `near` are those that are found by it alone.
 
     `values` covers the items that the caller named and the near ones, the nearest of those first.
     """
 
     model: str
-    values: Mapping[str, float] = field(repr=False)
+    values: Mapping[str, Nearness] = field(repr=False)
     near: tuple[str, ...] = field(default=(), repr=False)
 
 
-def likeness_values(cosines: Sequence[float]) -> list[float]:
-    """The likeness of each cosine, from 0 on, judged against all cosines and the usual ones."""
-    count = len(cosines) + USUAL_COUNT
-    mean = (fsum(cosines) + USUAL_COUNT * USUAL_MEAN) / count
-    usual = USUAL_COUNT * (USUAL_DEVIATION**2 + (USUAL_MEAN - mean) ** 2)
-    deviation = sqrt((fsum((value - mean) ** 2 for value in cosines) + usual) / count)
-    return [
-        round(max(0.0, (value - mean) / deviation - FREE) * _trust(value), 6) for value in cosines
-    ]
-
-
-def _trust(cosine: float) -> float:
-    return min(1.0, max(0.0, (cosine - COSINE_FLOOR) / (COSINE_FULL - COSINE_FLOOR)))
+def nearness_of(embedder: Embedder, cosines: Sequence[float]) -> list[Nearness]:
+    """How near each cosine is, among all of them and the usual ones of the model."""
+    offsets = [(number - embedder.usual_mean) / embedder.usual_deviation for number in cosines]
+    count = len(offsets) + USUAL_COUNT
+    mean = fsum(offsets) / count
+    squares = fsum((offset - mean) ** 2 for offset in offsets) + USUAL_COUNT * (1 + mean**2)
+    deviation = sqrt(squares / count)
+    return [Nearness(round((offset - mean) / deviation, 6), round(offset, 6)) for offset in offsets]
 
 
 def nearest(
     embedder: Embedder, query: bytes, vectors: Iterable[Vector], ids: frozenset[str]
 ) -> Likeness:
-    """The likeness to a question of the items with these `ids`, and of the nearest other ones."""
+    """How near the items with these `ids` are to a question, and the nearest other ones."""
     near = cosines_by_id(embedder, query, vectors)
-    values = dict(zip(near, likeness_values(list(near.values())), strict=True))
-    rest = [id_ for id_, value in values.items() if id_ not in ids and value > 0]
-    rest = sorted(rest, key=lambda id_: (-values[id_], id_))[:NEAR_MAX]
+    values = dict(zip(near, nearness_of(embedder, [*near.values()]), strict=True))
+    rest = [id_ for id_ in values if id_ not in ids and values[id_].in_window > NEAR]
+    rest = sorted(rest, key=lambda id_: (-values[id_].in_window, id_))[:NEAR_MAX]
     likeness = {id_: values[id_] for id_ in (*ids, *rest) if id_ in values}
     return Likeness(embedder.model, likeness, tuple(rest))
 

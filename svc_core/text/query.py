@@ -8,7 +8,8 @@ from itertools import pairwise
 from attrs import evolve, field, frozen
 
 from svc_core.text.country_names import Run, country_synonyms
-from svc_core.text.language import guess
+from svc_core.text.language import guess, primary
+from svc_core.text.wording import frame
 from svc_core.text.words import terms
 
 SYNONYM_FACTOR = 0.5  # the weight of a synonym where candidates are sought
@@ -17,7 +18,7 @@ NAME_FACTOR = 1.75  # the weight of a capitalised word of a subject (ADR 24)
 _QUOTATION = re.compile(r'"([^"]+)"|“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]')
 _EXCLUSION = re.compile(r'(?:^|(?<=\s))-(?:"([^"]+)"|([^\W\d_][\w-]*))')
 _LIST_BREAK = re.compile(r"[;\n]+")
-_PARTS_MAX = 12  # subjects that one topic may list; each is searched by itself
+_PARTS_MAX = 12  # subjects that one topic may list
 _SENTENCE_ENDS = ".!?:"
 _OPENERS = "\"'“«„(["
 
@@ -28,7 +29,8 @@ class Query:
 
     `factors` are the terms of the subject, each with a factor on its weight; `synonyms` are runs of
     them with the runs that mean the same; `phrases` raise the score of an item that has them; an
-    item that has one of `exclusions` is dropped. `parts` are the queries of a topic with several.
+    item that has one of `exclusions` is dropped. `parts` are the queries of a topic with several
+    subjects; where it is no `is_list`, it may as well have one. `text` is the topic as written.
     """
 
     factors: Mapping[str, float]
@@ -36,6 +38,8 @@ class Query:
     phrases: tuple[Run, ...] = ()
     exclusions: tuple[Run, ...] = ()
     parts: "tuple[Query, ...]" = field(default=(), repr=False)
+    is_list: bool = False
+    text: str = ""
 
     @property
     def terms(self) -> Mapping[str, float]:
@@ -50,7 +54,7 @@ class Query:
     def of(
         cls,
         topic: str,
-        keywords: Iterable[str] = (),
+        keywords: Sequence[str] = (),
         language: str | None = None,
         *,
         whole: bool = False,
@@ -70,13 +74,26 @@ class Query:
         factors |= dict.fromkeys(names, NAME_FACTOR)
         boosts = [_group_text(match) for match in _QUOTATION.finditer(subject)] + list(keywords)
         phrases = _runs(map(terms_of, boosts))
+        is_list = _LIST_BREAK.search(subject) is not None
+        subjects = (
+            _LIST_BREAK.split(subject) if is_list else _subjects(subject, keywords, factors, subtag)
+        )
+        subjects = [text for text in map(str.strip, subjects) if terms_of(text)][:_PARTS_MAX]
+        parts = [cls.of(text, (), subtag) for text in subjects if len(subjects) > 1 and not whole]
         return cls(
             factors,
             () if whole else tuple(country_synonyms(terms_of(subject))),
             phrases,
             _runs(terms_of(_group_text(match)) for match in _EXCLUSION.finditer(topic)),
-            () if whole else _parts(subject, phrases, subtag),
+            tuple(part.with_phrases(phrases) for part in parts),
+            is_list and bool(parts),
+            " ".join(subject.split()),
         )
+
+    def with_phrases(self, phrases: Iterable[Run]) -> "Query":
+        """This part of a query, with those of its phrases that share a term with it."""
+        runs = (run for run in phrases if not self.factors.keys().isdisjoint(run))
+        return evolve(self, phrases=tuple(runs))
 
 
 def without_exclusions(topic: str) -> str:
@@ -84,16 +101,31 @@ def without_exclusions(topic: str) -> str:
     return _EXCLUSION.sub(" ", topic)
 
 
-def _parts(subject: str, phrases: Iterable[Run], language: str | None) -> tuple[Query, ...]:
-    """The queries of a list of subjects, each with the phrases that share a term with it."""
-    subjects = [part for part in _LIST_BREAK.split(subject) if terms(part, language)][:_PARTS_MAX]
-    queries = [Query.of(part, (), language) for part in subjects if len(subjects) > 1]
-    return tuple(
-        evolve(
-            part, phrases=tuple(run for run in phrases if not part.factors.keys().isdisjoint(run))
-        )
-        for part in queries
-    )
+def _subjects(
+    subject: str, keywords: Sequence[str], factors: Mapping[str, float], language: str | None
+) -> list[str]:
+    """The subjects that a topic may list, by commas, "and" and as keywords.
+
+    A name alone goes on with what was said of a name ("Votes in France, Spain and Peru"), and a
+    noun alone with what is said of one next ("Fires and floods in Chile").
+    """
+    if _QUOTATION.search(subject):
+        return [subject, *keywords]
+    conjunction = re.escape(frame(language or "en")["and"])
+    pieces = re.split(rf"(,\s+(?:{conjunction}\s+)?|\s+{conjunction}\s+)", subject)
+    names = {term for term, factor in factors.items() if factor == NAME_FACTOR}
+    if primary(language or "") == "de":  # every noun has a capital there
+        names = {term for run, _ in country_synonyms([*names]) for term in run}
+    kinds = "".join(_kind({*terms(piece, language)}, names) for piece in pieces[::2])
+    spans = (match.span() for match in re.finditer("n*sp*|.", kinds))
+    return ["".join(pieces[2 * start : 2 * end - 1]) for start, end in spans] + list(keywords)
+
+
+def _kind(row: set[str], names: set[str]) -> str:
+    """What a part of a topic is: `p` a name alone, `s` something of a name, `n` a noun alone."""
+    if row & names:
+        return "p" if row <= names else "s"
+    return "n" if len(row) == 1 else "-"
 
 
 def _names(subject: str) -> str:

@@ -1,17 +1,24 @@
-"""Scores the relevance of items: BM25F, a cosine to the best items' centroid, and a cut-off.
+"""Scores the relevance of items, selects the relevant ones, and decides whether there are any.
 
-`soft = sum of idf * saturated frequency / (k1 + 1) / sum of idf of all query terms`, 0 to 1: the
-share of the query that the item answers (Robertson, Zaragoza 2009). `feedback` is the cosine of an
-item to the centroid of the best two (Rocchio 1971). `score = soft + 3.5 * feedback`, relevant from
-0.85 on.
-ADR 24 says what each number was measured against.
+Rule 1: `soft = sum of idf * saturated frequency / (k1 + 1) / sum of idf of all query terms`: the
+        share of the query that an item answers (BM25F; Robertson, Zaragoza 2009). Its meaning
+        adds to that where it was compared (`Hit.match`).
+Rule 2: `feedback` is the cosine of an item to the centroid of the best three (Rocchio 1971). A term
+        counts less the more items of the window hold it: it tells them less apart.
+Rule 3: an item is relevant where `match + weight * feedback` reaches a threshold, and its match a
+        share of the best one's.
+Rule 4: whether there is an answer at all is judged over all items, by logistic regression: the best
+        of hundreds of items always resembles the query somewhat.
+Rule 5: a query that lists subjects is answered subject by subject.
+ADR 49 says what each number was measured against.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log, sqrt
-from typing import TypeVar
+from operator import mul
+from typing import NamedTuple, TypeVar
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from svc_core.text.evidence import Reading
 from svc_core.text.frequencies import Frequencies
@@ -21,29 +28,84 @@ _K1, _B = 1.2, 0.75
 _USUAL_LENGTH = 250  # the length of an item; a mean of those at hand would change with their number
 _PHRASE_WEIGHT = 0.5  # a keyword or phrase in the item, on top of its terms' weight
 _SYNONYM_WEIGHT = 0.7  # a synonym, compared with the term of the query itself
-_FEEDBACK, _CUT = 3.5, 0.85
-_LIKENESS, _CUT_WITH_LIKENESS = 0.15, 1.1  # for each standard deviation; ADR 29
-_SEEDS, _SEED_SHARE, _POWER = 2, 0.5, 3
+_LIKENESS, _FREE = 0.2, 1.0  # for each standard deviation of nearness above the free ones
+NEAR = 2.5  # standard deviations that an item without a word of the query must exceed
+_SEEDS, _SEED_SHARE, _SEED_POWER = 3, 0.5, 3
 _CENTROID_TERMS, _LONE_FACTOR = 20, 0.15  # of the weight of a term that one item alone has
-_TOP_FULL = 0.3  # where the best item answers less of the question, feedback counts less
+_WINDOW_PRIOR = 100  # items that hold no term; without them a small window's own subject would fade
+_TOP_FULL = 0.3  # where the best item answers less of the query, feedback counts less
+_MATCH_MIN = 0.3  # of the best item's match
+_ABOUT = 0.3  # match of an item that is about a subject
 _Key = TypeVar("_Key")
 NEAREST = 3  # misses that are reported where no item is relevant
 
 
 @frozen
+class _Basis:
+    """How items are selected, by their words alone or with their meaning.
+
+    `feedback` is its weight, which falls with a `power` where little is answered, `threshold` that
+    of the score. `weights` and `bias` are of a logistic regression that says whether a query has an
+    answer: 3 % of those that have one are below `least`, a tenth is below 0.
+    """
+
+    feedback: float
+    power: int
+    threshold: float
+    weights: tuple[float, ...]
+    bias: float
+    least: float
+
+
+# The regression is fitted on development questions by `benchmarks/data/answers.py`.
+_WORDS = _Basis(3.5, 1, 0.70, (2.59, 3.16, 2.56), -3.59, -1.57)
+_MEANING = _Basis(2.5, 3, 0.85, (0.87, 2.61, 3.42), -6.80, -1.91)
+
+
+class Nearness(NamedTuple):
+    """How near an item is to a query in meaning: standard deviations of its cosine above a mean.
+
+    `in_window` is among the items of the window, `in_general` among all news.
+    """
+
+    in_window: float
+    in_general: float
+
+
+@frozen
 class Hit:
-    """An item with its scores; `likeness` is None where its meaning was not compared."""
+    """An item with its scores; `nearness` is None where its meaning was not compared.
+
+    `soft` is the share of the query that it answers by its words, `head` the part of the query that
+    its headline and lead hold.
+    """
 
     reading: Reading
-    score: float
     soft: float
-    feedback: float
-    likeness: float | None = None
+    head: float
+    nearness: Nearness | None = None
+    feedback: float = 0.0
+
+    @property
+    def match(self) -> float:
+        """The share of the query that it answers, with what its meaning adds."""
+        near = 0.0 if self.nearness is None else self.nearness.in_window
+        return self.soft + _LIKENESS * max(0.0, near - _FREE)
+
+    @property
+    def basis(self) -> _Basis:
+        """How it is judged."""
+        return _WORDS if self.nearness is None else _MEANING
+
+    @property
+    def score(self) -> float:
+        """How relevant it is."""
+        return round(self.match + self.basis.feedback * self.feedback, 9)
 
     @property
     def margin(self) -> float:
-        """How far the score is above the cut-off that applies to it."""
-        return round(self.score - (_CUT if self.likeness is None else _CUT_WITH_LIKENESS), 9)
+        """How far the score is above the threshold that applies to it."""
+        return round(self.score - self.basis.threshold, 9)
 
 
 @frozen
@@ -64,59 +126,158 @@ def rank(
     query: Query,
     readings: Iterable[Reading],
     frequencies: Frequencies,
-    likeness: Mapping[str, float] | None = None,
+    nearness: Mapping[str, Nearness] | None = None,
+    *,
+    window_total: int = 0,
 ) -> Ranking:
     """The items of `readings` that are relevant to a query, best first; ties by id.
 
-    `likeness` gives, by item id, how near its meaning is to the query: see
-    `svc_core.search.vector_likeness`. An item without one is judged by its words alone, with the
-    cut-off for that case. Items near in meaning seed the feedback, as items with the words do.
+    `window_total` is the number of items in the window; `readings` may leave out those that hold
+    no term of the query. `nearness` is by item id (`svc_core.search.vector_likeness`). An item
+    without one is judged by its words alone, with the threshold for that case. Items near in
+    meaning seed the feedback, as items with the words do.
     """
-    candidates = [item for item in readings if not any(map(item.holds, query.exclusions))]
-    candidates.sort(key=lambda reading: reading.evidence.id)
+    items = [item for item in readings if not any(map(item.holds, query.exclusions))]
+    items.sort(key=lambda reading: reading.evidence.id)
+    window = _Window(query, items, frequencies, nearness or {}, max(window_total, len(items)))
+    subjects = _by_subject(query, window)
+    relevant = _best(hit for subject in subjects for hit in subject.hits)
+    if not relevant:
+        return Ranking((), _best(hit for subject in subjects for hit in subject.nearest)[:NEAREST])
+    is_scant = all(subject.is_scant for subject in subjects if subject.hits)
+    return Ranking(relevant, (), is_scant, tuple(t for row in subjects for t in row.unmatched))
+
+
+def _best(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    """The best hit of each item, best first."""
+    order = sorted(hits, key=lambda hit: (-hit.margin, hit.reading.evidence.id))
     best: dict[str, Hit] = {}
-    for part in query.parts or (query,):
-        for hit in _hits(part, candidates, frequencies, likeness or {}):
-            previous = best.get(hit.reading.evidence.id)
-            if previous is None or hit.margin > previous.margin:
-                best[hit.reading.evidence.id] = hit
-    hits = sorted(best.values(), key=lambda hit: (-hit.margin, hit.reading.evidence.id))
-    relevant = tuple(hit for hit in hits if hit.margin >= 0)
-    return Ranking(relevant, () if relevant else tuple(hits[:NEAREST]))
+    for hit in order:
+        best.setdefault(hit.reading.evidence.id, hit)
+    return tuple(best.values())
 
 
-def _hits(
-    query: Query,
-    candidates: Sequence[Reading],
-    frequencies: Frequencies,
-    likeness: Mapping[str, float],
-) -> list[Hit]:
-    shares = answer_shares(query, candidates, frequencies)
-    near = [likeness.get(reading.evidence.id) for reading in candidates]
-    scores = [soft + _LIKENESS * (like or 0.0) for soft, like in zip(shares, near, strict=True)]
-    rows = [row for row in zip(candidates, scores, shares, near, strict=True) if row[1] > 0]
-    feedback = _feedback([row[0] for row in rows], [row[1] for row in rows], frequencies)
+def _by_subject(query: Query, window: "_Window") -> list[Ranking]:
+    """The rankings of the subjects of a query, each with all its hits as the nearest."""
+    whole = _answer(query, window)
+    parts = [ranking for part in query.parts for ranking in _by_subject(part, window)]
+    return parts if query.is_list or _are_several(whole, parts) else [whole]
+
+
+def _are_several(whole: Ranking, parts: Sequence[Ranking]) -> bool:
+    """Whether what may be a list of subjects is one.
+
+    The whole does not find the best item of a part, and its own best item is about one part alone.
+    """
+    ids = {hit.reading.evidence.id for hit in whole.hits}
+    if all(hit.reading.evidence.id in ids for part in parts for hit in part.hits[:1]):
+        return False
+    best = {hit.reading.evidence.id for hit in whole.nearest[:1]}
+    hits = [
+        {hit.reading.evidence.id for hit in part.nearest if hit.match >= _ABOUT} for part in parts
+    ]
+    return sum(not best.isdisjoint(ids) for ids in hits) < 2
+
+
+class _Window:
+    """The items that are ranked, of `total` that there are."""
+
+    def __init__(
+        self,
+        query: Query,
+        items: Sequence[Reading],
+        frequencies: Frequencies,
+        nearness: Mapping[str, Nearness],
+        total: int,
+    ) -> None:
+        self.terms, self.items, self.frequencies = query.terms, items, frequencies
+        self.nearness, self.total = nearness, total
+        self.vectors = _Vectors(frequencies)
+        self.distinctions = _Memo(self._distinction)
+
+    def _distinction(self, term: str) -> float:
+        """How well a term tells items of the window apart, 0 to 1.
+
+        Items that are not at hand hold no term of the query; any other term they hold as often as
+        what else is stored.
+        """
+        holders: float = sum(term in item.counts for item in self.items)
+        others = self.frequencies.total - len(self.items)
+        if term not in self.terms and others > 0:
+            elsewhere = max(0, self.frequencies.counts.get(term, 0) - holders)
+            holders += (self.total - len(self.items)) * elsewhere / others
+        if holders < 2:
+            return _LONE_FACTOR
+        size = self.total + 1 + _WINDOW_PRIOR
+        return max(0.0, log(size / holders) / log(size))
+
+
+def _answer(query: Query, window: _Window) -> Ranking:
+    """The ranking of one subject; `nearest` are all hits.
+
+    Where the items that are judged by words or those by meaning hold an answer, there is one.
+    """
+    hits = _best(_hits(query, window))
+    odds = []
+    for basis in (_WORDS, _MEANING):
+        features = [answer_features(hit) for hit in hits if hit.basis is basis]
+        maxima = map(max, zip(*features, strict=True))
+        odds += [(basis, basis.bias + sum(map(mul, basis.weights, maxima)))] if features else []
+    is_answered = any(number >= basis.least for basis, number in odds)
+    top = max((hit.match for hit in hits), default=0.0)
+    relevant = tuple(hit for hit in hits if is_answered and _is_relevant(hit, top))
+    is_scant = all(number < 0 for _, number in odds)
+    return Ranking(relevant, hits, is_scant, () if relevant else (query.text,))
+
+
+def answer_features(hit: Hit) -> tuple[float, ...]:
+    """What an item contributes to the odds that its query has an answer."""
+    if hit.nearness is None:
+        return hit.soft, hit.head, sqrt(hit.soft * hit.feedback)
+    return hit.nearness.in_general, hit.head, hit.match
+
+
+def _is_relevant(hit: Hit, top: float) -> bool:
+    is_near = hit.nearness is not None and hit.nearness.in_window > NEAR
+    return hit.margin >= 0 and hit.match >= _MATCH_MIN * top and (hit.soft > 0 or is_near)
+
+
+def _hits(query: Query, window: _Window) -> list[Hit]:
+    shares = answer_shares(query, window.items, window.frequencies)
+    rows = (
+        Hit(reading, *share, window.nearness.get(reading.evidence.id))
+        for reading, share in zip(window.items, shares, strict=True)
+    )
+    hits = [hit for hit in rows if hit.match > 0]
+    top = max((hit.match for hit in hits), default=0.0)
+    order = sorted(hits, key=lambda hit: -hit.match)
+    seeds = [hit for hit in order[:_SEEDS] if hit.match >= _SEED_SHARE * top]
+    centroid = _centroid([((hit.match / top) ** _SEED_POWER, hit.reading) for hit in seeds], window)
+    trust = min(1.0, top / _TOP_FULL)
     return [
-        Hit(reading, round(score + _FEEDBACK * cosine, 9), share, cosine, like)
-        for (reading, score, share, like), cosine in zip(rows, feedback, strict=True)
+        evolve(hit, feedback=trust**hit.basis.power * window.vectors.cosine(hit.reading, centroid))
+        for hit in hits
     ]
 
 
 def answer_shares(
     query: Query, readings: Sequence[Reading], frequencies: Frequencies
-) -> list[float]:
-    """The share of the query that each item answers by its words, 0 to 1 (`soft`)."""
+) -> list[tuple[float, float]]:
+    """The share of the query that each item answers by its words, 0 to 1 (`soft`), and the share
+    that its headline and lead hold."""
     idf = {term: frequencies.idf(term) * factor for term, factor in query.factors.items()}
     phrase_weights = {run: _PHRASE_WEIGHT * sum(map(frequencies.idf, run)) for run in query.phrases}
-    total = sum(idf.values()) or sum(phrase_weights.values())
+    total = sum(idf.values()) or sum(phrase_weights.values()) or 1.0
     synonyms = frozenset(term for _, runs in query.synonyms for run in runs for term in run)
     shares = []
     for reading in readings:
         norm = _K1 * (1 - _B + _B * reading.length / _USUAL_LENGTH)
         counts = _counts(query, synonyms, reading.counts)
-        share = sum(idf[term] * count / (count + norm) for term, count in counts.items())
-        share += sum(weight for run, weight in phrase_weights.items() if reading.holds(run))
-        shares.append(min(1.0, share / total) if share else 0.0)
+        soft = sum(idf[term] * count / (count + norm) for term, count in counts.items())
+        places = dict.fromkeys((*reading.title, *reading.lead), 1) if counts else {}
+        head = sum(map(idf.__getitem__, _counts(query, synonyms, places)))
+        phrases = sum(phrase_weights[run] for run in phrase_weights if reading.holds(run))
+        shares.append((min(1.0, (soft + phrases) / total), min(1.0, (head + phrases) / total)))
     return shares
 
 
@@ -133,36 +294,20 @@ def _counts(query: Query, synonyms: frozenset[str], counts: Mapping[str, int]) -
     return tally
 
 
-def _feedback(
-    readings: Sequence[Reading], soft: Sequence[float], frequencies: Frequencies
-) -> list[float]:
-    """The cosine of each item to the centroid of the best items; 0 where no item scores."""
-    top = max(soft, default=0.0)
-    order = sorted(range(len(soft)), key=lambda row: -soft[row])
-    seeds = [row for row in order[:_SEEDS] if soft[row] >= max(_SEED_SHARE * top, 1e-9)]
-    weights = _Weights(frequencies)
-    vectors = {row: weights.vector(readings[row]) for row in seeds}
-    centroid = _centroid([((soft[row] / top) ** _POWER, vectors[row]) for row in seeds], readings)
-    trust = min(1.0, top / _TOP_FULL) ** _POWER
-    return [trust * weights.cosine(reading, centroid) for reading in readings]
-
-
-def _centroid(
-    seeds: Sequence[tuple[float, Mapping[str, float]]], readings: Sequence[Reading]
-) -> dict[str, float]:
-    """The heaviest terms of the seeds, at length 1; terms that only one item has weigh less."""
+def _centroid(seeds: Sequence[tuple[float, Reading]], window: _Window) -> dict[str, float]:
+    """The heaviest terms of the seeds, at length 1."""
     total: dict[str, float] = {}
-    for weight, vector in seeds:
-        for term, value in vector.items():
+    for weight, reading in seeds:
+        for term, value in window.vectors.vector(reading).items():
             total[term] = total.get(term, 0.0) + weight * value
     weights: dict[str, float] = {}
-    shared = 0
+    least = 0.0  # of the heaviest terms so far: what weighs less from the start is none of them
     for term in sorted(total, key=lambda term: (-total[term], term)):
-        if shared == _CENTROID_TERMS:
+        if total[term] < least:
             break
-        is_shared = sum(term in reading.counts for reading in readings) > 1
-        shared += is_shared
-        weights[term] = total[term] * (1 if is_shared else _LONE_FACTOR)
+        weights[term] = total[term] * window.distinctions[term]
+        if len(weights) >= _CENTROID_TERMS:
+            least = sorted(weights.values())[-_CENTROID_TERMS]
     heaviest = sorted(weights, key=lambda term: (-weights[term], term))[:_CENTROID_TERMS]
     length = sqrt(sum(weights[term] ** 2 for term in heaviest)) or 1.0
     return {term: weights[term] / length for term in heaviest}
@@ -179,7 +324,7 @@ class _Memo(dict[_Key, float]):
         return value
 
 
-class _Weights:
+class _Vectors:
     """Vectors of items: `(1 + ln count) * idf`, of length 1."""
 
     def __init__(self, frequencies: Frequencies) -> None:

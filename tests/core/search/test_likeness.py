@@ -7,11 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.search.vector_likeness import cosine, likeness_values, pack_vector
+from svc_core.search.vector_likeness import cosine, nearness_of, pack_vector
 from svc_core.text.evidence import EvidenceTexts, Reading, reading_of
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.query import Query
-from svc_core.text.ranking import Ranking, rank
+from svc_core.text.ranking import Nearness, Ranking, rank
+from svc_http.outside.embeddings.model import Embeddings
+from tests.meaning import Meaning
+
+
+class Aloof(Meaning):
+    """A model whose vectors are all much alike."""
+
+    usual_mean, usual_deviation = 0.762, 0.027
+
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 TITLES = (
@@ -35,8 +44,9 @@ likenesses = st.dictionaries(
 )
 
 
-def ranking(likeness: dict[str, float] | None, readings: list[Reading] = READINGS) -> Ranking:
-    return rank(QUESTION, readings, TABLE, likeness)
+def ranking(values: dict[str, float] | None, readings: list[Reading] = READINGS) -> Ranking:
+    nearness = values and {id_: Nearness(number, number) for id_, number in values.items()}
+    return rank(QUESTION, readings, TABLE, nearness)
 
 
 def ids(ranking: Ranking) -> list[str]:
@@ -60,7 +70,7 @@ def test_what_was_not_looked_at_is_judged_by_its_words() -> None:
 
 def test_words_alone_are_not_enough_where_the_meaning_is_another() -> None:
     by_meaning = ranking({"obs_0": 4.0, "obs_1": 0.0})
-    assert [hit.likeness for hit in by_meaning.hits][:1] == [4.0]
+    assert [hit.nearness for hit in by_meaning.hits][:1] == [Nearness(4.0, 4.0)]
     assert "obs_3" not in ids(ranking({"obs_3": 1.0}))
 
 
@@ -98,17 +108,27 @@ def test_what_has_no_direction_is_no_vector(values: list[float]) -> None:
         pack_vector(values)
 
 
-@given(st.lists(st.floats(-1, 1), max_size=9))
-def test_the_nearer_an_item_the_higher_it_stands(cosines: list[float]) -> None:
-    stands = likeness_values(cosines)
+MODELS = [Embeddings(Meaning()), Embeddings(Aloof())]  # usual cosines about 0.09, and about 0.76
+
+
+def in_window(model: Embeddings, cosines: list[float]) -> list[float]:
+    return [near.in_window for near in nearness_of(model, cosines)]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@given(cosines=st.lists(st.floats(-1, 1), max_size=9))
+def test_the_nearer_an_item_the_higher_it_stands(model: Embeddings, cosines: list[float]) -> None:
+    stands = in_window(model, cosines)
     order = sorted(range(len(cosines)), key=lambda place: (cosines[place], stands[place]))
     assert [stands[place] for place in order] == sorted(stands)
 
 
-def test_a_few_items_that_are_all_near_stand_high() -> None:
-    assert min(likeness_values([0.6, 0.7, 0.65])) > 2
-    assert likeness_values([0.1, 0.05, 0.12]) == [0, 0, 0]
+@pytest.mark.parametrize("model", MODELS)
+def test_models_differ_in_their_usual_cosines_alone(model: Embeddings) -> None:
+    def cosines(*deviations: float) -> list[float]:
+        return [model.usual_mean + number * model.usual_deviation for number in deviations]
 
-
-def test_the_nearest_of_what_is_far_is_not_near() -> None:
-    assert max(likeness_values([*[-0.1, -0.05] * 500, 0.19])) == 0
+    assert min(in_window(model, cosines(5, 6, 7))) > 3  # a few items that are all near
+    assert max(in_window(model, cosines(0, 0.5, -0.5))) < 1
+    assert max(in_window(model, cosines(*[5.0, 5.5] * 500))) < 1  # as near as all others
+    assert nearness_of(model, cosines(5))[0].in_general == pytest.approx(5)

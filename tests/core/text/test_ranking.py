@@ -63,6 +63,71 @@ def test_subjects_of_a_list_are_found_as_each_by_itself(
     assert [part.phrases for part in parts] == [(("zed", "port"),), ()]
 
 
+@pytest.mark.parametrize(
+    ("topic", "keywords", "subjects"),
+    [
+        ("Strike at Zed port, floods and the mayor's ballot", (), 3),
+        ("strike at Zed port and floods", (), 2),
+        ("strike at Zed port", ("floods", "mayor"), 3),
+        ("Streik in Zed, Fluten und Wahlen", (), 3),
+        ("Streik in Frankreich, Italien und Polen", (), 0),
+        ("Votes in France, Spain and Peru", (), 0),
+        ("Votes in France, Spain and Peru, floods in Zed", (), 2),
+        ("Fires, floods and storms in Chile", (), 0),
+        ("Tesla, Boeing and Airbus", (), 3),
+        ('"Paris, Texas" and its makers', (), 0),
+        ("strike at Zed port", (), 0),
+    ],
+)
+def test_what_may_be_a_list_of_subjects(
+    topic: str, keywords: tuple[str, ...], subjects: int
+) -> None:
+    language = "de" if "Streik" in topic else "en"
+    assert len(Query.of(topic, keywords, language).parts) == subjects
+
+
+def test_subjects_by_commas_are_found_where_the_whole_has_none_of_them(
+    readings: list[Reading],
+) -> None:
+    strike, flood, sport = "strike at Zed port", "floods close bridges", "chess tournaments"
+    for query in (
+        Query.of(f"{strike}, {sport} and {flood}"),
+        Query.of(strike, [sport, flood]),
+    ):
+        ranking = rank(query, readings, STORE)
+        ids = {hit.reading.evidence.id for hit in ranking.hits}
+        assert ids == {*hit_ids(strike, readings), *hit_ids(flood, readings)}
+        assert ranking.unmatched == (sport,)
+    both = reading_of(item("Mayor of Zed on the flood and the ballot", "The river rose."))
+    query = Query.of("flood, ballot")
+    assert query.parts
+    assert rank(query, [*readings, both], STORE).unmatched == ()
+
+
+def test_a_query_without_an_answer_has_none_and_a_weak_answer_is_called_so() -> None:
+    noise = [reading_of(item(f"{word} weekly, number {n}", "")) for n, word in enumerate(WORDS)]
+    far = rank(Query.of("strike of glass blowers at furnaces in Murano"), noise, STORE)
+    assert (far.hits, far.is_scant) == ((), False)
+    assert far.nearest[0].reading.evidence.title.startswith("strike")
+    weak = rank(Query.of("strike of port pilots"), noise, STORE)
+    plain = rank(Query.of("strike weekly"), noise, STORE)
+    assert (bool(weak.hits), weak.is_scant) == (True, True)
+    assert (bool(plain.hits), plain.is_scant) == (True, False)
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=8), TEXTS, st.integers(0, 50))
+def test_items_without_a_term_of_the_query_need_not_be_at_hand(
+    texts: list[str], topic: str, count: int
+) -> None:
+    """Those that are not are counted, and hold what else is stored."""
+    items = [reading_of(item(text, id=str(number))) for number, text in enumerate(texts)]
+    items += [reading_of(item("orchard pottery", id=f"x{number}")) for number in range(count)]
+    store = Frequencies.of((*reading.title, *reading.lead) for reading in items)
+    query = Query.of(topic)
+    at_hand = [item for item in items if not query.terms.keys().isdisjoint(item.counts)]
+    assert rank(query, at_hand, store, window_total=len(items)) == rank(query, items, store)
+
+
 def test_where_nothing_is_found_the_nearest_are_told(readings: list[Reading]) -> None:
     ranking = rank(
         Query.of("night sky seen by amateur astronomers through telescopes"), readings, STORE
