@@ -1,7 +1,7 @@
 """What is measured: the public functions that reports are made with, asked as the service does."""
 
 import inspect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from quality_meaning import nearness
@@ -16,7 +16,7 @@ from svc_core.text.evidence import EvidenceTexts, Reading, ScoredItem, readings
 from svc_core.text.extracts import extract_sentences, vector_of
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.query import Query
-from svc_core.text.ranking import rank
+from svc_core.text.ranking import NEAR, Nearness, Ranking, rank
 from svc_core.text.sentiment import sentiment_of
 from svc_core.text.stories import group_stories
 from svc_core.text.topics import assign
@@ -30,12 +30,40 @@ def frequencies_of(corpus: Iterable[Reading]) -> Frequencies:
 BY_MEANING: list[str] = []  # the model, where items are found by their meaning, too
 
 
+def query_of(
+    corpus: Sequence[Reading], topic: str, language: str
+) -> tuple[Query, Mapping[str, Nearness]]:
+    """The query for a subject, and how near each item is to it where meaning is compared."""
+    near = nearness(BY_MEANING[0], corpus, topic) if BY_MEANING else {}
+    return Query.of(topic, (), language), near
+
+
+def candidates_of(
+    corpus: Sequence[Reading], query: Query, near: Mapping[str, Nearness]
+) -> list[Reading]:
+    """The items that the service reads for a query."""
+    near_ids = {id_ for id_, row in near.items() if row.in_window > NEAR}
+    return [
+        item
+        for item in corpus
+        if item.evidence.id in near_ids or not query.terms.keys().isdisjoint(item.counts)
+    ]
+
+
+def ranking_of(
+    corpus: Sequence[Reading], frequencies: Frequencies, topic: str, language: str
+) -> Ranking:
+    """What is found for a subject."""
+    query, near = query_of(corpus, topic, language)
+    candidates = candidates_of(corpus, query, near)
+    return rank(query, candidates, frequencies, near, window_total=len(corpus))
+
+
 def matched_ids(
     corpus: Sequence[Reading], frequencies: Frequencies, topic: str, language: str
 ) -> set[str]:
     """The ids of what is chosen for a subject."""
-    near = nearness(BY_MEANING[0], corpus, topic) if BY_MEANING else None
-    ranking = rank(Query.of(topic, (), language), corpus, frequencies, near)
+    ranking = ranking_of(corpus, frequencies, topic, language)
     return {hit.reading.evidence.id for hit in ranking.hits}
 
 

@@ -38,6 +38,7 @@ DAYS = (
     "Rss20Reuters",
 )
 """Feeds of the same few days: what a server that begins to read has."""
+WINDOW, FEW, LARGE = 150, 25, 3  # items of a window, of others in a small store, of a subject
 FOREIGN = 600  # headlines of other events among those that are to be grouped
 GIANTS = (55, 45, 34, 24)  # items of a few large events
 SMALL_EVENTS = 12  # of three items each, beside the large ones
@@ -57,6 +58,15 @@ class Subject:
 
 
 @frozen
+class Search:
+    """A subject that is looked for among some items; `store` is all that was taken in."""
+
+    subject: Subject
+    items: tuple[EvidenceTexts, ...] = field(repr=False)
+    store: tuple[EvidenceTexts, ...] = field(repr=False)
+
+
+@frozen
 class GroupedItems:
     """Items of which some are known to tell one event: `label` by id.
 
@@ -66,6 +76,10 @@ class GroupedItems:
     items: tuple[EvidenceTexts, ...] = field(repr=False)
     label: dict[str, str] = field(repr=False)
     unsure: frozenset[frozenset[str]] = frozenset()
+
+
+def _within(subject: Subject, items: Iterable[EvidenceTexts]) -> Subject:
+    return evolve(subject, relevant=subject.relevant & {item.id for item in items})
 
 
 def half(key: str) -> str:
@@ -110,9 +124,51 @@ class Sets:
 
     def subjects_of_days(self) -> list[Subject]:
         """Our subjects that have two items or more in these days, and those items."""
-        ids = {item.id for item in self.days()}
-        within = [evolve(subject, relevant=subject.relevant & ids) for subject in self.subjects()]
+        within = [_within(subject, self.days()) for subject in self.subjects()]
         return [subject for subject in within if len(subject.relevant) > 1]
+
+    def searches_of_days(self) -> list[Search]:
+        """Our subjects of a few days among the items of these days."""
+        return [Search(subject, self.days(), self.days()) for subject in self.subjects_of_days()]
+
+    def searches_of_windows(self) -> list[Search]:
+        """Our subjects, each among the `WINDOW` items that are nearest to its own in time."""
+        searches = (self._nearest(subject, WINDOW) for subject in self.subjects())
+        return [evolve(search, store=self.news()) for search in searches if search.subject.relevant]
+
+    def searches_of_small_stores(self) -> list[Search]:
+        """Our subjects with three items or more of other days, each with few other items."""
+        within = {subject.key for subject in self.subjects_of_days()}
+        searches = (
+            self._nearest(subject, len(subject.relevant) + FEW)
+            for subject in self.subjects()
+            if len(subject.relevant) >= LARGE and subject.key not in within
+        )
+        return [search for search in searches if search.subject.relevant]
+
+    def _nearest(self, subject: Subject, count: int) -> Search:
+        """A subject among its own dated items and the next ones before and after their middle."""
+        dated = {item.id: (item, item.published_at) for item in self.news() if item.published_at}
+        own = sorted(at for id_, (_, at) in dated.items() if id_ in subject.relevant)
+        order = sorted(
+            dated.values(),
+            key=lambda row: (
+                row[0].id not in subject.relevant,
+                abs(row[1] - own[len(own) // 2]) if own else None,
+                row[0].id,
+            ),
+        )
+        items = tuple(item for item, _ in order[: count if own else 0])
+        return Search(_within(subject, items), items, items)
+
+    def left_out(self, search: Search) -> Search:
+        """The same without the subject's items and the others of their stories: nothing is left."""
+        gone = set(search.subject.relevant)
+        for row in _labels()["stories"]:
+            members = {*row["members"], *row["perhaps"]}
+            gone |= members if members & search.subject.relevant else set()
+        items = tuple(item for item in search.items if item.id not in gone)
+        return evolve(search, subject=_within(search.subject, items), items=items)
 
     def stories_of_days(self) -> GroupedItems:
         """Our stories among the items of a few days."""
