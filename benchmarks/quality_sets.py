@@ -147,19 +147,11 @@ class Sets:
         return [search for search in searches if search.subject.relevant]
 
     def _nearest(self, subject: Subject, count: int) -> Search:
-        """A subject among its own dated items and the next ones before and after their middle."""
-        dated = {item.id: (item, item.published_at) for item in self.news() if item.published_at}
-        own = sorted(at for id_, (_, at) in dated.items() if id_ in subject.relevant)
-        order = sorted(
-            dated.values(),
-            key=lambda row: (
-                row[0].id not in subject.relevant,
-                abs(row[1] - own[len(own) // 2]) if own else None,
-                row[0].id,
-            ),
-        )
-        items = tuple(item for item, _ in order[: count if own else 0])
-        return Search(_within(subject, items), items, items)
+        """A subject among dated items that are next to its own; none where it has none."""
+        dated = [item for item in self.news() if item.published_at]
+        own = _within(subject, dated)
+        items = around(own, dated, count) if own.relevant else ()
+        return Search(own, items, items)
 
     def left_out(self, search: Search) -> Search:
         """The same without the subject's items and the others of their stories: nothing is left."""
@@ -259,7 +251,7 @@ class Sets:
 
 
 def around(
-    subject: Subject, items: Sequence[EvidenceTexts], count: int = 150
+    subject: Subject, items: Sequence[EvidenceTexts], count: int = WINDOW
 ) -> tuple[EvidenceTexts, ...]:
     """What is about a subject and the items that are next to it in time."""
     times = sorted(item.at for item in items if item.id in subject.relevant)

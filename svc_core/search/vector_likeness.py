@@ -29,7 +29,7 @@ NEAR_MAX: Final = 400
 """How many of the nearest items are considered that hold no word of the question."""
 USUAL_COUNT: Final = 100
 """As how many items the usual cosines of a model count in a window. So a few items that are all
-about the question are compared with news in general, and not only with each other (ADR 49)."""
+about the question are compared with news in general, and not only with each other (ADR 50)."""
 
 
 class NotEmbedded(Exception):  # noqa: N818 - said as the state that it is

@@ -10,7 +10,7 @@ Rule 3: an item is relevant where `match + weight * feedback` reaches a threshol
 Rule 4: whether there is an answer at all is judged over all items, by logistic regression: the best
         of hundreds of items always resembles the query somewhat.
 Rule 5: a query that lists subjects is answered subject by subject.
-ADR 49 says what each number was measured against.
+ADR 50 says what each number was measured against.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
