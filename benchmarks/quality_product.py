@@ -127,7 +127,9 @@ def also_pairs(words: ReportWords) -> Iterator[tuple[str, str]]:
     ids = {source.number: source.id for source in words.sources}
     passages = [(line, line.also_reported_by) for line in (*words.key_points, *words.briefs)]
     passages += [(line, line.also_reported_by) for line in words.opening]
-    passages += [(part.statements[0], part.also_reported_by) for part in words.sections]
+    passages += [
+        (part.statements[0], part.statements[-1].also_reported_by) for part in words.sections
+    ]
     for line, also in passages:
         yield from ((ids[line.citations[0]], ids[number]) for number in also)
 

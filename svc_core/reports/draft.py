@@ -19,7 +19,7 @@ from textwrap import shorten
 
 from attrs import field, frozen
 
-from svc_core.reports.model import Period, ReportSource, ReportWords, Section, Statement
+from svc_core.reports.model import Period, ReportSource, ReportWords, Section, Statement, numbers_of
 from svc_core.reports.narration import NarrationLine, Narrator, StoryPlan, reading_order
 from svc_core.text.containment import TextWords
 from svc_core.text.evidence import EvidenceTexts, ScoredItem, readings
@@ -194,17 +194,14 @@ class _Numbers:
         )
 
     def section(self, plan: StoryPlan, lines: Sequence[NarrationLine]) -> Section:
-        statements = tuple(Statement(line.text, self._numbers_of(line.sources)) for line in lines)
-        also = self._numbers_of(plan.also)
-        rest = self._numbers_of(plan.same_event)
-        numbers = (number for statement in statements for number in statement.citations)
+        statements = self.statements(lines)
+        numbers = (number for statement in statements for number in numbers_of(statement))
         return Section(
             id=plan.story.key,
             heading=plan.heading,
             statements=statements,
-            citations=tuple(dict.fromkeys((*numbers, *also, *rest))),
+            citations=tuple(dict.fromkeys(numbers)),
             topics=plan.lead.evidence.topics,
-            also_reported_by=also,
         )
 
     def _numbers_of(self, items: Iterable[EvidenceTexts]) -> tuple[int, ...]:
@@ -237,6 +234,10 @@ def _notes(
 ) -> Iterable[str]:
     """Notes on the sources as a whole: language, missing dates, and how many were left out."""
     words, own = frame(language), (primary(language), None)
+    if selection.is_scant:
+        yield words["scant"]
+    if selection.unmatched:
+        yield words.say("unmatched", subjects="; ".join(selection.unmatched))
     members = selection.members
     undated_count = len(members) - len(selection.dates)
     if not any(member.reading.language in own for member in members):

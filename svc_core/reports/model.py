@@ -148,19 +148,20 @@ class Statement:
     """The numbers of the other sources on the same event."""
 
 
+def numbers_of(line: Statement) -> tuple[int, ...]:
+    """The numbers of all sources that stand beside a sentence."""
+    return (*line.citations, *line.also_reported_by, *line.same_event)
+
+
 @frozen
 class Section:
-    """One story of the report; `citations` are all its sources, marked ones or not.
-
-    Those of `also_reported_by` report in other words what its first sentence does.
-    """
+    """One story of the report; `citations` are all its sources, marked ones or not."""
 
     id: str
     heading: str
     statements: tuple[Statement, ...]
     citations: tuple[int, ...]
     topics: tuple[str, ...]
-    also_reported_by: tuple[int, ...] = ()
 
 
 @frozen
@@ -230,12 +231,7 @@ class ReportSignal:
     story_id: StoryId
     citations: SourceNumbers
     statement: Annotated[
-        str,
-        Example(
-            "Signal “strike” about Port of Antwerp, reported since 31 January 2026. Its 74 points "
-            "of 100 count how many publishers report it (1), how plainly and how recently, and "
-            "whether they say who, where and when; they are no probability."
-        ),
+        str, Example("Signal “strike” about Port of Antwerp. Its 74 points ...")
     ] = ""
     """What is signalled, about whom, since when, and what the confidence counts, in words; empty
     for reports of before there was one."""

@@ -25,6 +25,7 @@ from svc_core.text.extracts import (
     Vector,
     extract_sentences,
     says_anew,
+    sum_of,
     terms_vector,
     unit_cosine,
     vector_of,
@@ -64,7 +65,7 @@ class NarrationLine:
 
 @define(eq=False)
 class StoryPlan:
-    """One story on its way into the draft: its quotes and lines, and who else reported it."""
+    """One story on its way into the draft: what can be quoted, all its lines, its section."""
 
     story: Story
     lead: ScoredItem
@@ -74,9 +75,7 @@ class StoryPlan:
     quotes: list[Extract] = field(factory=list)
     intro: Extract | None = None
     lines: list[NarrationLine] = field(factory=list)
-    also: list[EvidenceTexts] = field(factory=list)
-    same_event: list[EvidenceTexts] = field(factory=list)
-    is_section: bool = False
+    section: list[NarrationLine] = field(factory=list)
 
     @property
     def members(self) -> list[EvidenceTexts]:
@@ -212,7 +211,11 @@ class Narrator:
             for part in parts
             for group in [[quote for quote in quotes if quote.item in part]]
             for quote in group
-            if not any(_is_anew(later, quote) for later in group)
+            if not any(
+                _is_later(later.item, quote.item)
+                and says_anew((later.text, later.vector), (quote.text, quote.vector), tongue)
+                for later in group
+            )
         ]
         plan.intro = min(
             (
@@ -265,8 +268,8 @@ class Narrator:
             if end < len(quotes) and quotes[end].is_standalone
         )
         end = next(cuts, len(lines)) if len(lines) > OPENING_MAX else len(lines)
-        plan.is_section = end < len(lines)
-        return lines[:end], lines[end:]
+        plan.section = lines[end:]
+        return lines[:end], plan.section
 
     def _headlines(self, plans: Iterable[StoryPlan]) -> list[NarrationLine]:
         """A headline for each story; one that two stories share serves both."""
@@ -279,14 +282,14 @@ class Narrator:
         """A story in a few sentences; none where the opening has quoted all of it."""
         intro = plan.intro
         is_quoted = intro in self._quotes
-        is_twin = any(_key(o.heading) == _key(plan.heading) for o in self._plans if o.is_section)
+        is_twin = any(_key(o.heading) == _key(plan.heading) for o in self._plans if o.section)
         if is_twin or intro is None or not (is_quoted or self._is_new(intro)):
             return []
         quotes = self._pick(plan, intro)
         if is_quoted and len(quotes) == 1:
             return []
-        plan.is_section = True
-        return [self._quote(plan, quote) for quote in quotes]
+        plan.section = [self._quote(plan, quote) for quote in quotes]
+        return plan.section
 
     def _is_new(self, quote: Extract) -> bool:
         """Whether no quoted sentence says the same."""
@@ -347,14 +350,14 @@ class Narrator:
         return line
 
     def _acknowledge(self, plan: StoryPlan) -> None:
-        """Name the items that no line of a story cites beside its section or last line.
+        """Name the items that no line of a story cites at the end of its section, or of all.
 
         Of the development that this tells of first each further publisher is named once as also
         reporting it; the others are on the same event.
         """
         place = _places(plan.story)
-        target: StoryPlan | NarrationLine = plan if plan.is_section else plan.lines[-1]
-        lines = plan.lines if plan.is_section else plan.lines[-1:]
+        lines = plan.section or plan.lines[-1:]
+        target = lines[-1]
         every = [*(item for line in plan.lines for item in line.sources), *target.also]
         ids = {item.id for item in (*every, *target.same_event)}
         publishers = {item.publisher for line in lines for item in (*line.sources, *line.also)}
@@ -376,10 +379,8 @@ class Narrator:
 
 def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
     own = [member for member in story.members if _is_own(member, language)] or story.members
-    quotable = _close(own, frequencies)
-    lead = lead_of(evolve(story, members=tuple(quotable)), language)
-    group = next(group for group in _developments(story) if lead in group)
-    lead = _newest_state(lead, [member for member in group if member in quotable])
+    close = _close(own, frequencies)
+    lead = _newest_state(lead_of(evolve(story, members=tuple(close or own)), language), story)
     reading = lead.reading
     words = " ".join(lead.evidence.text.split())
     start = words[:_UNTITLED_CHARS_MAX].rpartition(" ")[0] or words
@@ -387,57 +388,40 @@ def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
     first = next(iter(reading.sentences), label)
     is_spoilt = is_broken(reading.headline) and not is_broken(first)
     heading = first if is_spoilt else reading.headline or first
-    return StoryPlan(story, lead, heading, quotable)
+    return StoryPlan(story, lead, heading, close or [lead])
 
 
-def _close(members: Sequence[ScoredItem], frequencies: Frequencies) -> Sequence[ScoredItem]:
-    """Those of some items whose headline and lead are close to the others'; all where none is."""
-    if len(members) < 2:
-        return members
+def _close(members: Sequence[ScoredItem], frequencies: Frequencies) -> list[ScoredItem]:
+    """Those of some items whose headline and lead are close to the sum of the others'."""
     readings = [member.reading for member in members]
     vectors = [terms_vector((*o.title, *o.lead), frequencies) for o in readings]
-    total: dict[str, float] = {}
-    for vector in vectors:
-        for term, weight in vector.items():
-            total[term] = total.get(term, 0.0) + weight
-    length = sqrt(sum(weight * weight for weight in total.values()))
-
-    def closeness(vector: Vector) -> float:
-        """The cosine to the sum of the others, all of which have length 1."""
-        with_own = sum(weight * total[term] for term, weight in vector.items())
-        rest = sqrt(max(length * length - 2 * with_own + 1, 0.0))
-        return (with_own - 1) / rest if rest else 0.0
-
-    pairs = zip(members, vectors, strict=True)
-    return [member for member, vector in pairs if closeness(vector) >= _CLOSE_MIN] or members
+    total = sum_of(vectors)
+    size = sum(weight * weight for weight in total.values()) + 1
+    shares = [unit_cosine(vector, total) for vector in vectors]  # 1 of each is its own
+    return [
+        member
+        for member, share in zip(members, shares, strict=True)
+        if share - 1 >= _CLOSE_MIN * sqrt(max(size - 2 * share, 0.0))
+    ]
 
 
-def _newest_state(lead: ScoredItem, peers: Sequence[ScoredItem]) -> ScoredItem:
-    """The latest item of a development whose headline says anew what the lead's does, if any."""
-    words = lead.reading.headline, lead.reading.title
+def _newest_state(lead: ScoredItem, story: Story) -> ScoredItem:
+    """The latest item of the lead's development whose headline says anew what the lead's does."""
+    head = lead.reading
     later = [
         item
-        for item in peers
+        for item in next(group for group in _developments(story) if lead in group)
         if _is_later(item, lead)
         and not is_aside(item.evidence.title)
-        and item.reading.language == lead.reading.language
-        and bool(item.reading.sentences) >= bool(lead.reading.sentences)
+        and item.reading.language == head.language
+        and bool(item.reading.sentences) >= bool(head.sentences)
         and says_anew(
-            item.reading.headline, item.reading.title, *words, language=lead.reading.language
+            (item.reading.headline, item.reading.title),
+            (head.headline, head.title),
+            head.language,
         )
     ]
     return later[-1] if later else lead
-
-
-def _is_anew(later: Extract, quote: Extract) -> bool:
-    """Whether a sentence of a later item says anew what one does."""
-    return _is_later(later.item, quote.item) and says_anew(
-        later.text,
-        later.vector,
-        quote.text,
-        quote.vector,
-        language=quote.item.reading.language,
-    )
 
 
 def _is_later(item: ScoredItem, other: ScoredItem) -> bool:

@@ -25,8 +25,9 @@ from svc_core.reports.model import (
     ReportSignal,
     ReportSource,
     Statement,
+    numbers_of,
 )
-from svc_core.reports.render import is_web_link, numbers_of, reading_seconds, whole_passage
+from svc_core.reports.render import is_web_link, reading_seconds, whole_passage
 
 _TURNING = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 

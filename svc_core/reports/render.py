@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from attrs import evolve, frozen
 
-from svc_core.reports.model import ReportSource, ReportWords, Section, Statement
+from svc_core.reports.model import ReportSource, ReportWords, Section, Statement, numbers_of
 from svc_core.text.wording import Wording, frame
 
 WORDS_PER_MINUTE = 238  # silent reading of English prose, the mean of published studies
@@ -97,20 +97,13 @@ def _parts(words: ReportWords, own: Wording) -> Iterator[_Part]:
 
 
 def whole_passage(section: Section) -> tuple[Statement, ...]:
-    """The sentences of a section, the last of which names all sources that none of them cites."""
-    if not section.statements:
-        return ()
-    *statements, last = section.statements
-    marks = {number for line in section.statements for number in line.citations}
-    marks.update(section.also_reported_by)
-    rest = tuple(number for number in section.citations if number not in marks)
-    whole = evolve(last, also_reported_by=section.also_reported_by, same_event=rest)
-    return (*statements, whole)
-
-
-def numbers_of(line: Statement) -> tuple[int, ...]:
-    """The numbers of all sources that stand beside a sentence."""
-    return (*line.citations, *line.also_reported_by, *line.same_event)
+    """The sentences of a section, the last of which names the sources that none of them names."""
+    named = {number for line in section.statements for number in numbers_of(line)}
+    rest = tuple(number for number in section.citations if number not in named)
+    return (
+        *section.statements[:-1],
+        *(evolve(o, same_event=(*o.same_event, *rest)) for o in section.statements[-1:]),
+    )
 
 
 def bare(words: str) -> str:

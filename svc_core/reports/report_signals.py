@@ -136,13 +136,11 @@ def _statement(signal: ReportSignal, story: Story, draft: ReportDraft) -> str:
     """A signal in words: what, about whom, since when, and what its confidence counts."""
     words = frame(draft.words.language)
     names = ", ".join(party.name for party in signal.entities or signal.places)
-    parts = [words.say("signal", kind=signal.type)]
-    if names:
-        parts.append(words.say("signal_about", names=names))
+    about = f" {words.say('signal_about', names=names)}" if names else ""
     since = words.say("signal_since", since=words.day(story.first_at)) if story.is_dated else ""
     points = round(100 * signal.confidence)
     sure = words.say("sure", points=points, publishers=signal.source_count)
-    return f"{' '.join(parts)}{since}. {sure}"
+    return f"{words.say('signal', kind=signal.type)}{about}{since}. {sure}"
 
 
 def _confidence(parts: SignalConfidence) -> float:

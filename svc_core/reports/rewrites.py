@@ -14,7 +14,7 @@ import attrs
 from svc_core.operation.host import Host
 from svc_core.reports import render
 from svc_core.reports.composition import ComposedReport, Material
-from svc_core.reports.model import ReportContent, ReportWords, Statement
+from svc_core.reports.model import ReportContent, ReportWords, Statement, numbers_of
 from svc_core.text.citations import Sieve
 from svc_core.text.facts import TextFacts
 from svc_core.text.wording import frame
@@ -96,8 +96,8 @@ def _supported_passage(passage: Passage, text: str, facts: Mapping[int, TextFact
         return passage
     marks = {number for line in statements for number in line.citations}
     also = tuple(n for line in passage for n in line.also_reported_by if n not in marks)
-    every = (n for line in passage for n in render.numbers_of(line))
-    rest = tuple(dict.fromkeys(n for n in every if n not in marks.union(also)))
+    every = dict.fromkeys(n for line in passage for n in numbers_of(line))
+    rest = tuple(n for n in every if n not in marks.union(also))
     return (*statements[:-1], attrs.evolve(statements[-1], also_reported_by=also, same_event=rest))
 
 

@@ -33,8 +33,9 @@ from svc_core.reports.model import (
     Summary,
     Title,
     Truncated,
+    numbers_of,
 )
-from svc_core.reports.render import bare, numbers_of, whole_passage, word_count
+from svc_core.reports.render import bare, whole_passage, word_count
 from svc_core.wire.constraints import Example
 
 T = TypeVar("T")
@@ -159,23 +160,23 @@ def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
 def _with_sections(lines: tuple[Statement, ...], facets: ReportFacets) -> Iterator[Statement]:
     """The lines and the sections that none of them covers, each with its further sources."""
     numbers = {number for line in lines for number in numbers_of(line)}
-    waiting = {}
-    for section in facets.sections:
-        last = whole_passage(section)[-1]
-        waiting[section.statements[0].text] = (last.also_reported_by, last.same_event)
+    sections = {part[0].text: part for part in map(whole_passage, facets.sections) if part}
     for line in lines:
-        also, rest = waiting.pop(line.text, ((), ()))
+        more = sections.pop(line.text, (Statement("", ()),))[-1]
         yield attrs.evolve(
             line,
-            also_reported_by=(*line.also_reported_by, *(n for n in also if n not in numbers)),
-            same_event=(*line.same_event, *(n for n in rest if n not in numbers)),
+            also_reported_by=(*line.also_reported_by, *_without(more.also_reported_by, numbers)),
+            same_event=(*line.same_event, *_without(more.same_event, numbers)),
         )
-    for section in facets.sections:
-        first = section.statements[0]
-        if first.text in waiting:
-            marks = (*first.citations, *section.also_reported_by)
-            rest = tuple(n for n in section.citations if n not in marks)
-            yield attrs.evolve(first, also_reported_by=section.also_reported_by, same_event=rest)
+    for part in sections.values():
+        also = part[-1].also_reported_by
+        others = dict.fromkeys(number for line in part for number in numbers_of(line))
+        rest = _without(others, {*part[0].citations, *also})
+        yield attrs.evolve(part[0], also_reported_by=also, same_event=rest)
+
+
+def _without(numbers: Iterable[int], others: set[int]) -> tuple[int, ...]:
+    return tuple(number for number in numbers if number not in others)
 
 
 def _bare(rows: Iterable[T], *names: str) -> tuple[T, ...]:

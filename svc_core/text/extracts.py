@@ -80,7 +80,7 @@ def extract_sentences(
         for place, text in enumerate(item.reading.sentences[:SENTENCES_MAX])
         if is_whole(text)
     ]
-    centre = _sum(vector for *_, vector in candidates)
+    centre = _unit(sum_of(vector for *_, vector in candidates))
     sentences = []
     for text, item, place, vector in candidates:
         language = item.reading.language
@@ -101,21 +101,18 @@ def extract_sentences(
     return sentences
 
 
-def says_anew(
-    later: str,
-    later_terms: Collection[str],
-    text: str,
-    text_terms: Collection[str],
-    *,
-    language: str | None,
-) -> bool:
+Wording = tuple[str, Collection[str]]
+"""A text and its terms."""
+
+
+def says_anew(later: Wording, earlier: Wording, language: str | None) -> bool:
     """Whether a later sentence says what one does with another number, or as having happened."""
-    common = len({*later_terms} & {*text_terms})
-    if not common or 2 * common < ANEW_MIN * (len(later_terms) + len(text_terms)):
+    (text, words), (old_text, old_words) = later, earlier
+    common = len({*words} & {*old_words})
+    if not common or 2 * common < ANEW_MIN * (len(words) + len(old_words)):
         return False
-    if TextWords.of(later).numbers - TextWords.of(text).numbers:
-        return True
-    return is_ahead(text, language) and not is_ahead(later, language)
+    is_over = is_ahead(old_text, language) and not is_ahead(text, language)
+    return is_over or bool(TextWords.of(text).numbers - TextWords.of(old_text).numbers)
 
 
 def vector_of(text: str, language: str | None, frequencies: Frequencies) -> Vector:
@@ -136,12 +133,13 @@ def unit_cosine(left: Vector, right: Vector) -> float:
     return sum(weight * right[term] for term, weight in left.items() if term in right)
 
 
-def _sum(vectors: Iterable[Vector]) -> Vector:
+def sum_of(vectors: Iterable[Vector]) -> Vector:
+    """The sum of some vectors."""
     total: dict[str, float] = {}
     for vector in vectors:
         for term, weight in vector.items():
             total[term] = total.get(term, 0.0) + weight
-    return _unit(total)
+    return total
 
 
 def _unit(vector: Vector) -> Vector:

@@ -234,12 +234,12 @@ def lacks_name(text: str, language: str | None, context: Container[str] = ()) ->
         is_name = word[0].isupper() and tongue not in _words("capitals")
         if is_name or small in _words("specifying", tongue) or len(phrase) == _PHRASE_WORDS:
             return False
-        is_verb = _has_verb([word], tongue) and not word[0].isupper()
+        is_verb = word.islower() and _has_verb([word], tongue)
         if phrase and (is_verb or small in stop_words(tongue)):
             break
-        phrase.append(word)
         if sign and sign in _SPECIFYING_SIGNS:
             return False
+        phrase.append(word)
     return not any(term in context for term in terms(" ".join(phrase), language))
 
 

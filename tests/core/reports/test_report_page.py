@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from svc_core.base.seals import Keyring
 from svc_core.contract import cursor, problem
 from svc_core.contract.problem import Problem
-from svc_core.reports import addresses, page, render, rules
+from svc_core.reports import addresses, page, rules
 from svc_core.reports.addresses import Opening
-from svc_core.reports.model import ReportSource, Section, Statement
+from svc_core.reports.model import ReportSource, Section, Statement, numbers_of
 from svc_core.reports.report_commands import OpenReport, open_report
 from tests.pages.reports import ID, LONG, SCRIPT, hostile, put
 
@@ -100,11 +100,12 @@ def test_the_agents_view_names_every_source_of_what_it_says() -> None:
     row, facets = hostile(NOW)
     seen = rules.agent_view(row, facets)
     lines = [*seen.key_points, *seen.briefs]
-    numbers = {n for line in lines for n in render.numbers_of(line)}
+    numbers = {n for line in lines for n in numbers_of(line)}
     assert numbers == {1, 2, 3, 4, 5, 6, 7}
     assert [line.same_event for line in seen.key_points] == [(), (), (2,)]
     (section,) = facets.sections
-    stories = (attrs.evolve(section, also_reported_by=(2,)),)
+    lines = (attrs.evolve(section.statements[0], also_reported_by=(2,)),)
+    stories = (attrs.evolve(section, statements=lines),)
     quotation = attrs.evolve(facets, opening=section.statements, sections=stories)
     assert rules.agent_view(row, quotation).key_points[0].also_reported_by == (2,)
     empty = attrs.evolve(facets, key_points=(), sections=(), briefs=(), sources=())

@@ -11,8 +11,7 @@ from svc_core.base import drive
 from svc_core.operation.host import Host
 from svc_core.reports import composition as reports
 from svc_core.reports.composition import ComposedReport, Material
-from svc_core.reports.model import Statement
-from svc_core.reports.render import numbers_of
+from svc_core.reports.model import Statement, numbers_of
 from svc_core.reports.rewrites import INSTRUCTIONS, SECTIONS_MAX, Writer, rewrite_report
 from svc_core.text.wording import frame
 from tests.core.report_building import STORIES, gather, take_stories

@@ -17,7 +17,7 @@ from svc_core.reports.draft import (
     draft_report,
     select_stories,
 )
-from svc_core.reports.model import Period, Statement
+from svc_core.reports.model import Period, Statement, numbers_of
 from svc_core.reports.narration import KEY_POINTS_MAX, MARKS_MAX, lead_of, reading_order
 from svc_core.text.containment import TextWords
 from svc_core.text.evidence import EvidenceTexts, ScoredItem, reading_of
@@ -75,7 +75,7 @@ def check(report: ReportDraft, items: Sequence[EvidenceTexts]) -> None:
         names = [publishers[n] for n in statement.also_reported_by]
         assert len({*names}) == len(names)
         assert not {*names} & {publishers[n] for n in statement.citations}
-    citations = {n for line in statements_of(report) for n in render.numbers_of(line)}
+    citations = {n for line in statements_of(report) for n in numbers_of(line)}
     citations |= {n for section in report.words.sections for n in section.citations}
     assert citations == set(sources)
     for part in (
@@ -270,13 +270,9 @@ def test_what_a_source_puts_under_every_story_is_not_its_news(make, week) -> Non
 def test_developments_are_told_in_the_order_of_time(make, week) -> None:
     burns = "A Zeppelin was burned at Fjordby harbour before dawn on Sunday."
     ends = "Divers ended their search for the two missing pilots at noon."
-    first = make("Zeppelin burns", burns, hours=-30, id="a")
-    later = make(
-        "Search ends", id="b", text=f"{ends} The mayor thanked them for their work.", hours=-2
-    )
-    story = story_of([first, later])
-    split_story = attrs.evolve(story, developments=tuple((member,) for member in story.members))
-    report = draft_report("W", "t", week, StorySelection((split_story,), (), 2))
+    first = make("Zeppelin burns at Fjordby harbour", burns, hours=-30, id="a")
+    later = make("Zeppelin search ends at Fjordby harbour", ends, hours=-2, id="b")
+    report = draft_report("W", "t", week, in_developments([first], [later]))
     assert [statement.text for statement in report.words.opening][:2] == [burns, ends]
 
 
@@ -315,8 +311,8 @@ NEWER = {
 @pytest.mark.parametrize("case", NEWER)
 def test_a_later_sentence_says_anew_what_one_does(case: str) -> None:
     language, before, after, expected = NEWER[case]
-    lines = [(text, set(terms(text, language))) for text in (after, before)]
-    assert says_anew(*lines[0], *lines[1], language=language) is expected
+    later, earlier = ((text, set(terms(text, language))) for text in (after, before))
+    assert says_anew(later, earlier, language) is expected
 
 
 def test_the_newest_state_of_a_development_leads(make, week) -> None:
@@ -440,6 +436,14 @@ def test_the_frame_is_in_the_language_of_the_report(make, week, language: str) -
     for name in ("sources", "key_points", "also", "same_event", "no_date"):
         assert own[name] in markdown
     assert own.day(items[0].at) in markdown
+
+
+def test_a_report_says_where_little_or_nothing_was_found(make, week) -> None:
+    found = told_of([make("Mast falls")])
+    scant = attrs.evolve(found, is_scant=True, unmatched=("copper", "bakers in Lyon"))
+    notes = draft_report("W", "t", week, scant).words.notes
+    assert notes == (frame("en")["scant"], "Nothing was found about: copper; bakers in Lyon.")
+    assert draft_report("W", "t", week, found).words.notes == ()
 
 
 def test_a_language_without_a_frame_has_an_english_one_and_says_so(make, week) -> None:
