@@ -70,7 +70,7 @@ class StoryPlan:
     story: Story
     lead: ScoredItem
     heading: str
-    quotable: Sequence[ScoredItem]
+    quotable: frozenset[ScoredItem]
     subject: Vector = field(factory=dict)
     quotes: list[Extract] = field(factory=list)
     intro: Extract | None = None
@@ -169,7 +169,10 @@ class Narrator:
         key_points = [line for line in headlines if line not in opening]
         briefs = [line for line in self._headlines(rest_) if line not in headlines + opening]
         if key_points:  # they say who else reported a story
-            opening = [line if line in headlines else _copy(line) for line in opening]
+            opening = [
+                line if line in headlines else NarrationLine(line.text, line.sources)
+                for line in opening
+            ]
         for plan in self._plans:
             self._acknowledge(plan)
         return Narration(opening, key_points, sections, briefs)
@@ -213,7 +216,7 @@ class Narrator:
             for quote in group
             if not any(
                 _is_later(later.item, quote.item)
-                and says_anew((later.text, later.vector), (quote.text, quote.vector), tongue)
+                and says_anew(later.wording, quote.wording, tongue)
                 for later in group
             )
         ]
@@ -388,7 +391,7 @@ def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
     first = next(iter(reading.sentences), label)
     is_spoilt = is_broken(reading.headline) and not is_broken(first)
     heading = first if is_spoilt else reading.headline or first
-    return StoryPlan(story, lead, heading, close or [lead])
+    return StoryPlan(story, lead, heading, frozenset(close or [lead]))
 
 
 def _close(members: Sequence[ScoredItem], frequencies: Frequencies) -> list[ScoredItem]:
@@ -416,8 +419,8 @@ def _newest_state(lead: ScoredItem, story: Story) -> ScoredItem:
         and item.reading.language == head.language
         and bool(item.reading.sentences) >= bool(head.sentences)
         and says_anew(
-            (item.reading.headline, item.reading.title),
-            (head.headline, head.title),
+            (item.reading.headline, {*item.reading.title}),
+            (head.headline, {*head.title}),
             head.language,
         )
     ]
@@ -470,10 +473,6 @@ def _same_language(members: Sequence[ScoredItem], lead: ScoredItem) -> list[Scor
     ]
     matches.sort(key=lambda item: (item is not lead, -item.score, item.evidence.id))
     return matches
-
-
-def _copy(line: NarrationLine) -> NarrationLine:
-    return evolve(line, also=[], same_event=[])
 
 
 def _key(text: str) -> str:

@@ -6,7 +6,7 @@ regression on gold extracts of news articles, of which as many chosen sentences 
 first sentences alone hit 0.27).
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from math import exp, log, sqrt
 
 from attrs import field, frozen
@@ -64,6 +64,11 @@ class Extract:
     score: float
     vector: Vector = field(repr=False)
 
+    @property
+    def wording(self) -> "Wording":
+        """Its text and terms."""
+        return self.text, self.vector.keys()
+
     def repeats(self, other: "Extract") -> bool:
         """Whether another sentence of the same event says the same."""
         cut = SAME_MIN if self.item is other.item else SAME_EVENT_MIN
@@ -101,14 +106,14 @@ def extract_sentences(
     return sentences
 
 
-Wording = tuple[str, Collection[str]]
+Wording = tuple[str, Set[str]]
 """A text and its terms."""
 
 
 def says_anew(later: Wording, earlier: Wording, language: str | None) -> bool:
     """Whether a later sentence says what one does with another number, or as having happened."""
     (text, words), (old_text, old_words) = later, earlier
-    common = len({*words} & {*old_words})
+    common = len(words & old_words)
     if not common or 2 * common < ANEW_MIN * (len(words) + len(old_words)):
         return False
     is_over = is_ahead(old_text, language) and not is_ahead(text, language)

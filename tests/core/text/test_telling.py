@@ -311,7 +311,7 @@ NEWER = {
 @pytest.mark.parametrize("case", NEWER)
 def test_a_later_sentence_says_anew_what_one_does(case: str) -> None:
     language, before, after, expected = NEWER[case]
-    later, earlier = ((text, set(terms(text, language))) for text in (after, before))
+    later, earlier = ((text, {*terms(text, language)}) for text in (after, before))
     assert says_anew(later, earlier, language) is expected
 
 
