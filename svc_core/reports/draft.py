@@ -22,13 +22,13 @@ from attrs import field, frozen
 from svc_core.reports.model import Period, ReportSource, ReportWords, Section, Statement, numbers_of
 from svc_core.reports.narration import NarrationLine, Narrator, StoryPlan, reading_order
 from svc_core.text.containment import TextWords
-from svc_core.text.evidence import EvidenceTexts, ScoredItem, readings
+from svc_core.text.evidence import EvidenceTexts, Reading, ScoredItem, readings
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import primary
 from svc_core.text.query import Query
-from svc_core.text.ranking import Nearness, rank
+from svc_core.text.ranking import Hit, Nearness, rank
 from svc_core.text.stories import Story, group_stories
-from svc_core.text.templates import Templates
+from svc_core.text.templates import without_templates
 from svc_core.text.wording import Wording, days, frame, wording_of
 
 SOURCES_MAX = 500
@@ -79,16 +79,14 @@ class ReportDraft:
 class StorySelection:
     """The stories about a subject in reading order, or the nearest misses where there are none.
 
-    `match_count` counts all matching items, also those beyond the bound of a report; `pool` are all
-    items that were ranked, in which repeated templates of a source show. `is_scant` and `unmatched`
-    are those of the ranking (`svc_core.text.ranking.Ranking`).
+    `match_count` counts all matching items, also those beyond the bound of a report. `is_scant` and
+    `unmatched` are those of the ranking (`svc_core.text.ranking.Ranking`).
     """
 
     stories: tuple[Story, ...]
     nearest: tuple[EvidenceTexts, ...] = ()
     match_count: int = 0
     frequencies: Frequencies = field(factory=Frequencies, repr=False)
-    pool: tuple[EvidenceTexts, ...] = field(default=(), repr=False)
     is_scant: bool = False
     unmatched: tuple[str, ...] = ()
 
@@ -117,19 +115,28 @@ def select_stories(
     if not frequencies.total:
         frequencies = Frequencies.of(item.counts for item in items)
     ranking = rank(query, items, frequencies, nearness, window_total=window_total)
-    hits = [ScoredItem(hit.reading, hit.score) for hit in ranking.hits[:SOURCES_MAX]]
+    hits = _reports(query, ranking.hits[:SOURCES_MAX], items)
     order = reading_order(group_stories(hits, frequencies))
     nearest = tuple(hit.reading.evidence for hit in ranking.nearest)
-    pool = tuple(item.evidence for item in items)
     return StorySelection(
         tuple(order),
         nearest,
         len(ranking.hits),
         frequencies,
-        pool,
         is_scant=ranking.is_scant,
         unmatched=ranking.unmatched,
     )
+
+
+def _reports(query: Query, hits: Sequence[Hit], pool: Sequence[Reading]) -> list[ScoredItem]:
+    """Hits without templates, but those that held the query in nothing else."""
+    rest = without_templates([hit.reading for hit in hits], pool)
+    terms = frozenset(query.terms)
+    return [
+        ScoredItem(reading, hit.score)
+        for hit, reading in zip(hits, rest, strict=True)
+        if reading is hit.reading or hit.nearness or not terms.isdisjoint(reading.counts)
+    ]
 
 
 def draft_report(
@@ -162,10 +169,7 @@ def _words_of(
     selection: StorySelection, language: str
 ) -> tuple[ReportWords, tuple[EvidenceTexts, ...]]:
     """The text of the stories, and the items in the order of their numbers."""
-    forms = Templates(selection.pool or (member.evidence for member in selection.members))
-    teller = Narrator(
-        selection.stories, language, frequencies=selection.frequencies, templates=forms
-    )
+    teller = Narrator(selection.stories, language, selection.frequencies)
     narration = teller.narrate_stories()
     numbers = _Numbers()
     words = ReportWords(

@@ -34,7 +34,6 @@ from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import primary
 from svc_core.text.sentences import is_aside, is_broken, is_faulty, with_full_stop
 from svc_core.text.stories import Story
-from svc_core.text.templates import Templates
 
 KEY_POINTS_MAX = 7  # as many main stories as people keep in mind at once (Miller 1956)
 MAIN_MIN = 3
@@ -136,18 +135,10 @@ def lead_of(story: Story, language: str) -> ScoredItem:
 class Narrator:
     """Narrates the stories of one draft, which are in reading order."""
 
-    def __init__(
-        self,
-        stories: Sequence[Story],
-        language: str,
-        *,
-        frequencies: Frequencies,
-        templates: Templates,
-    ) -> None:
-        """Prepare to narrate in `language`, by word frequencies and the templates of sources."""
+    def __init__(self, stories: Sequence[Story], language: str, frequencies: Frequencies) -> None:
+        """Prepare to narrate in `language`, by word frequencies."""
         self._language = primary(language)
         self._frequencies = frequencies
-        self._templates = templates
         self._plans = [_plan(story, self._language, frequencies) for story in stories]
         self._words: dict[str, TextWords] = {}
         self._lines: dict[str, NarrationLine] = {}
@@ -207,7 +198,6 @@ class Narrator:
             for quote in extract_sentences(items, plan.subject, self._frequencies)
             if len(quote.vector.keys() - plan.subject.keys()) >= _NEW_TERMS_MIN
             and not is_faulty(quote.text, quote.item.reading.language)
-            and not self._templates.match(quote.text, quote.item.evidence.source_id)
         ]
         plan.quotes = [
             quote

@@ -39,12 +39,13 @@ class TextWords:
         """The words and numbers of a text. Linear in its length."""
         line = " ".join(text.casefold().split())
         words: set[str] = set()
-        for run in _RUN.findall(line):
-            if _UNSPACED_SCRIPT.search(run):
+        runs = set(_RUN.findall(line))
+        for run in runs:
+            if not run.isascii() and _UNSPACED_SCRIPT.search(run):
                 words.update(_pairs(run))
             elif len(run) >= LETTERS_MIN:
                 words.add(run)
-        codes = frozenset(word for word in _RUN.findall(line) if _has_digit(word))
+        codes = frozenset(run for run in runs if not run.isalpha() and _has_digit(run))
         digits = frozenset(_NUMBER.findall(line))
         return cls(frozenset(words) - codes, codes | digits, line)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 
-from attrs import define, field, frozen
+from attrs import Factory, define, field, frozen
 
 from svc_core.text.language import guess
 from svc_core.text.sentences import clean_headline, split_sentences
@@ -62,13 +62,19 @@ class EvidenceTexts:
 class Reading:
     """The analysed text of an item: its headline and sentences, and its terms in three places.
 
-    `title` are the terms of the headline, `lead` the first terms of the text, `rest` the others.
+    `title` are the terms of the headline, `lead` the first terms of the text, `rest` the others;
+    `text` is the part of the item's that is read. `is_form` says that the item is a filled-in form
+    of its source, such as a bulletin or a rating, and no report of an event.
     """
 
     evidence: EvidenceTexts
     title: tuple[str, ...] = field(repr=False)
     lead: tuple[str, ...] = field(repr=False)
     rest: tuple[str, ...] = field(repr=False)
+    text: str = field(
+        default=Factory(lambda self: self.evidence.text[:TEXT_MAX], takes_self=True), repr=False
+    )
+    is_form: bool = False
 
     @cached_property
     def language(self) -> str | None:
@@ -102,8 +108,8 @@ class Reading:
 
     @cached_property
     def sentences(self) -> tuple[str, ...]:
-        """The sentences of its text, as far as that is read, as a reader would quote them."""
-        return tuple(split_sentences(self.evidence.text[:TEXT_MAX]))
+        """The sentences of its text, as a reader would quote them."""
+        return tuple(split_sentences(self.text))
 
 
 @frozen

@@ -66,9 +66,9 @@ _Near = Sequence[tuple[float, int]]
 def group_readings(items: Sequence[Reading], frequencies: Frequencies) -> list[list[list[Reading]]]:
     """The events in some items, each as its developments; every item is in exactly one.
 
-    Events and developments are in the order of their first items' ids.
+    Events and developments are in the order of their first items' ids. A form is alone.
     """
-    copies = _copies(sorted(items, key=lambda item: item.evidence.id))
+    copies = _copies(sorted(filter(_is_report, items), key=lambda item: item.evidence.id))
     readings = [copy[0] for copy in copies]
     bags = [_bag(reading) for reading in readings]
     singletons = [[index] for index in range(len(readings))]
@@ -79,10 +79,16 @@ def group_readings(items: Sequence[Reading], frequencies: Frequencies) -> list[l
     near = _neighbours(readings, vectors, _COMPARISONS_MAX)
     blends = [_blend(vectors, index, neighbours) for index, neighbours in enumerate(near)]
     part_of = {index: number for number, part in enumerate(parts) for index in part}
-    return [
+    events = [
         [[copy for index in part for copy in copies[index]] for part in _parts(event, part_of)]
         for event in _link(blends, near, EVENT_CUT)
     ]
+    events += [[[item]] for item in items if item.is_form]
+    return sorted(events, key=lambda event: event[0][0].evidence.id)
+
+
+def _is_report(item: Reading) -> bool:
+    return not item.is_form
 
 
 def _copies(readings: Iterable[Reading]) -> list[list[Reading]]:

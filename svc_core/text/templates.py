@@ -1,122 +1,191 @@
-"""Finds boilerplate: sentences that a source puts under its items whatever they report.
+"""Takes out boilerplate: sentences that a source puts under its items whatever they report.
 
-Rule 1: a sentence belongs to a template when two fifths of its runs of three words, numbers aside,
-        stand under three items of its source with differing headlines. Of 869 items of 33 feeds
-        this removes alerts, notices of a fire brigade and the offers of a show, and no news.
-Rule 2: a sentence that stands word for word under three such items says nothing of any of them. An
-        item of whose other words two others each hold two fifths is made by its source's template:
-        the filled-in form of a rating, a listing or a bulletin, and no report of an event. So is
-        every item of a source two thirds of whose items are, if it has ten. (Containment of runs:
+Rule 1: a sentence belongs to a template when two fifths of its runs of three terms, numbers aside,
+        stand under three items of its source with differing headlines. The beginning and the end
+        of a text count as terms, so that a short line under each text is a run, too; what repeats
+        the headline does not count.
+Rule 2: what stands word for word under three such items says nothing of any of them. An item of
+        whose other words two others each hold two fifths is made by its source's template: the
+        filled-in form of a rating, a listing or a bulletin, and no report of an event. So is every
+        item of a source two thirds of whose items are, if it has ten. (Containment of runs:
         Broder, 1997.)
-Rule 3: a form is filled in with something else each time. Items with the same names, or some of
-        them, tell of one event: they are its updates, and count as one.
+Rule 3: a form is filled in with something else each time. Items whose headlines have the same
+        words with a capital, or some of them, tell of one event: they are its updates, and count
+        as one.
+Rule 4: the order of the items does not matter: where a source has many, those with the first ids
+        are what all are compared with.
 """
 
-import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from functools import cached_property
+from itertools import chain, groupby, islice
+from operator import attrgetter
 
-from attrs import evolve
+from attrs import define, evolve
 
-from svc_core.text.evidence import EvidenceTexts, Reading
-from svc_core.text.name_mentions import Case, mentions_in
-from svc_core.text.sentences import split_sentences
+from svc_core.text.evidence import LEAD_TERMS, Reading
+from svc_core.text.sentences import split_line
+from svc_core.text.words import raw_words, stop_words, terms
 
 SHARE_MIN = 0.4
 ITEMS_MIN = 3
 SAMPLE_MIN = 10  # items of a source by which all of it is judged
 MOST = 2 / 3  # of a source's items: then the others are filled-in forms that occur once or twice
-LEAD_CHARS = 600  # of a text, by which an item is judged
 COMPARED_MAX = 100  # items of one source; a template shows in a handful
+_LEAD_SENTENCES = 6  # of a text, by which an item is judged
+_NAMED_MAX = 12  # items by whose names a sentence is judged
+_FORM_RUNS_MIN = 4  # of a form: what is shorter is a line that stands under headlines
 _RUN = 3
-_WORD = re.compile(r"(?<![\W\d_])[\W\d_]*(\d)[\d\W_]*|[^\W\d_]+")
+_EDGE = ""
 
 _Run = tuple[str, ...]
 
 
-class Templates:
-    """The templates of the sources of some items."""
+def without_templates(items: Sequence[Reading], pool: Iterable[Reading] = ()) -> list[Reading]:
+    """The readings in their order, without the sentences that are of templates of their sources.
 
-    def __init__(self, items: Iterable[EvidenceTexts]) -> None:
-        """Take items in a fixed order, because only the first ones of a source are compared."""
-        self._texts: dict[str, dict[str, str]] = {}
-        for item in items:
-            texts = self._texts.setdefault(item.source_id, {})
-            if len(texts) < COMPARED_MAX:
-                texts.setdefault(item.title, item.text)
-        self._counts: dict[str, Counter[_Run]] = {}
-
-    def match(self, text: str, source_id: str) -> bool:
-        """Whether a sentence belongs to a template of its source."""
-        if source_id not in self._counts:
-            texts = self._texts.get(source_id, {})
-            runs_of_texts = (run for body in texts.values() for run in _runs(body))
-            self._counts[source_id] = Counter(runs_of_texts)
-        counts, runs = self._counts[source_id], _runs(text)
-        return sum(counts[run] >= ITEMS_MIN for run in runs) >= SHARE_MIN * len(runs)
+    They are compared with each other and with a pool, which may hold them, too. Text, terms and
+    sentences of a reading are then what is left; `is_form` says that the item as a whole is made by
+    a template. A reading to which none of this applies is returned as it is.
+    """
+    own_ids = {item.evidence.id for item in items}
+    by_id = {item.evidence.id: _Text(item) for item in (*pool, *items)}
+    sources: dict[str, list[_Text]] = {item.evidence.source_id: [] for item in items}
+    for _, text in sorted(by_id.items()):
+        if (group := sources.get(text.item.evidence.source_id)) is not None:
+            group.append(text)
+    groups = (_changes(group, own_ids) for group in sources.values() if len(group) >= ITEMS_MIN)
+    changes = {item.evidence.id: item for item in chain.from_iterable(groups)}
+    return [changes.get(item.evidence.id, item) for item in items]
 
 
-def _runs(text: str) -> set[_Run]:
-    """The runs of three words in a text; all numbers count as the same word."""
-    words = ["#" if match[1] else match[0] for match in _WORD.finditer(text.casefold())]
-    return {tuple(words[start : start + _RUN]) for start in range(max(len(words) - _RUN, 0) + 1)}
+@define(eq=False, slots=False)
+class _Sentence:
+    """A sentence or a fragment, and the number of its line."""
+
+    line: int
+    text: str
+    terms: list[str]
+
+    @cached_property
+    def runs(self) -> Set[_Run]:
+        return _runs(self.terms)
 
 
-def template_made(items: Iterable[EvidenceTexts]) -> frozenset[str]:
-    """The ids of the items that are made by a template of their source (Rule 2)."""
-    sources: dict[str, list[EvidenceTexts]] = {}
-    for item in sorted(items, key=lambda item: item.id):
-        sources.setdefault(item.source_id, []).append(item)
-    groups = [group[:COMPARED_MAX] for group in sources.values() if len(group) >= ITEMS_MIN]
-    return frozenset(id_ for group in groups for id_ in _made_by_template(group))
+_line = attrgetter("line")
 
 
-def _made_by_template(items: Sequence[EvidenceTexts]) -> list[str]:
-    """Those of one source's items that are made by its template; all where most are."""
-    leads = [item.text[:LEAD_CHARS] for item in items]
-    if len(_alike([_runs(lead) for lead in leads])) < ITEMS_MIN:
-        return []
-    lines = [{*split_sentences(lead, 1, fragments=True)} for lead in leads]
-    counts = Counter(line for sentences in lines for line in sentences)
-    own = [[line for line in sentences if counts[line] < ITEMS_MIN] for sentences in lines]
-    runs: list[set[_Run]] = [set().union(*map(_runs, sentences)) for sentences in own]
-    alike = _alike(runs)
-    if not alike:
-        return []
-    names = _names(items, own)
-    made = []
-    for index in alike:
-        least = SHARE_MIN * len(runs[index])
-        others = [n for n, other in enumerate(runs) if len(runs[index] & other) >= least]
-        if _events({names[n] for n in others}) >= ITEMS_MIN:
-            made.append(index)
-    if len(items) >= SAMPLE_MIN and len(made) >= MOST * len(items):
-        return [item.id for item in items]
-    return [items[index].id for index in made]
+@define(eq=False, slots=False)
+class _Text:
+    """An item, and what of it is compared with others of its source."""
+
+    item: Reading
+
+    @cached_property
+    def runs(self) -> Set[_Run]:
+        """The runs of the whole text; none where it is empty."""
+        words = [*self.item.lead, *self.item.rest]
+        return _runs([_EDGE, *words, _EDGE]) if words else frozenset()
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The words with a capital in the headline; the item's id where there are none."""
+        stops = stop_words(self.item.language)
+        capitals = (word for word in raw_words(self.item.headline) if word[0].isupper())
+        names = frozenset(word for word in map(str.casefold, capitals) if word not in stops)
+        return names or frozenset([self.item.evidence.id])
+
+    @cached_property
+    def sentences(self) -> Sequence[_Sentence]:
+        """The sentences and fragments of the text."""
+        language, lines = self.item.language, enumerate(self.item.text.splitlines())
+        parts = [
+            _Sentence(number, part, terms(part, language))
+            for number, line in lines
+            for part in split_line(line)
+        ]
+        if full := [part for part in parts if part.terms]:
+            full[0].terms.insert(0, _EDGE)
+            full[-1].terms.append(_EDGE)
+        return parts
+
+    def own_runs(self, repeated: Set[_Run]) -> Set[_Run]:
+        """The runs of the first sentences that do not stand word for word under others."""
+        lead = (part.runs for part in self.sentences[:_LEAD_SENTENCES])
+        return {run for runs in lead if not runs <= repeated for run in runs if _EDGE not in run}
+
+    def without(self, frequent: Set[_Run]) -> Reading:
+        """The item without the sentences that consist of frequent runs."""
+        headline = _runs(self.item.title)  # "The post ... appeared first on ..."
+        rest = [part for part in self.sentences if not _consists(part.runs - headline, frequent)]
+        if len(rest) == len(self.sentences):
+            return self.item
+        lines = (" ".join(part.text for part in line) for _, line in groupby(rest, _line))
+        body = tuple(term for part in rest for term in part.terms if term != _EDGE)
+        return evolve(
+            self.item, text="\n".join(lines), lead=body[:LEAD_TERMS], rest=body[LEAD_TERMS:]
+        )
 
 
-def _names(items: Sequence[EvidenceTexts], own: Sequence[Sequence[str]]) -> list[frozenset[str]]:
-    """The names in the headline and own sentences of each item; its id where there are none."""
-    bodies = map("\n".join, own)
-    texts = [
-        Reading(evolve(item, text=body), (), (), ())
-        for item, body in zip(items, bodies, strict=True)
-    ]
-    case = Case.of(texts)
-    names = [{mention.key for mention in mentions_in([text], case)} for text in texts]
-    return [frozenset(keys or {item.id}) for item, keys in zip(items, names, strict=True)]
+def _runs(words: Iterable[str]) -> Set[_Run]:
+    """The runs of three terms; all numbers count as the same one."""
+    own = [word if word.isalpha() or not _has_digit(word) else "0" for word in words]
+    return {tuple(own[start : start + _RUN]) for start in range(max(len(own) - _RUN, 0) + 1)}
 
 
-def _events(names: Collection[frozenset[str]]) -> int:
-    """How many events these are the names of; one set within another is of the same."""
-    return sum(not any(some < more for more in names) for some in names)
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
 
 
-def _alike(texts: Sequence[set[_Run]]) -> list[int]:
-    """The texts of whose runs two fifths stand in three texts, of one or of several others."""
-    counts = Counter(run for runs in texts for run in runs)
-    return [
-        index
-        for index, runs in enumerate(texts)
-        if runs and sum(counts[run] >= ITEMS_MIN for run in runs) >= SHARE_MIN * len(runs)
-    ]
+def _consists(runs: Set[_Run], frequent: Set[_Run]) -> bool:
+    return bool(runs) and len(runs & frequent) >= SHARE_MIN * len(runs)
+
+
+def _changes(texts: Sequence[_Text], ids: Set[str]) -> Iterator[Reading]:
+    """Those of one source's items with some ids that do not stay as they are."""
+    by_title = {text.item.evidence.title: text for text in reversed(texts)}
+    sample = [text for text in texts if by_title[text.item.evidence.title] is text][:COMPARED_MAX]
+    repeated = _repeated(text.runs for text in sample)
+    sample = [text for text in sample if not repeated.isdisjoint(text.runs)]
+    if not sample:
+        return
+    own = [text for text in texts if text.item.evidence.id in ids]
+    alike = [text for text in own if not repeated.isdisjoint(text.runs)]
+    frequent = {run for run in repeated if _are_several(t for t in sample if run in t.runs)}
+    forms = _forms(alike, sample, repeated)
+    is_all = len(own) >= SAMPLE_MIN and len(forms) >= MOST * len(own)
+    for text in own if is_all else alike:
+        rest, is_form = text.without(frequent), is_all or text in forms
+        if is_form or rest is not text.item:
+            yield evolve(rest, is_form=is_form)
+
+
+def _repeated(runs_of_texts: Iterable[Iterable[_Run]]) -> Set[_Run]:
+    counts = Counter(chain.from_iterable(runs_of_texts))
+    return {run for run, count in counts.items() if count >= ITEMS_MIN}
+
+
+def _are_several(texts: Iterable[_Text]) -> bool:
+    """Whether these report several events; names within those of another are of the same."""
+    names: list[frozenset[str]] = []
+    for text in islice(texts, _NAMED_MAX):
+        names = [*(some for some in names if not some <= text.names), text.names]
+        if any(text.names < some for some in names):
+            names.pop()
+        if len(names) >= ITEMS_MIN:
+            return True
+    return False
+
+
+def _forms(
+    texts: Iterable[_Text], sample: Sequence[_Text], repeated: Set[_Run]
+) -> Collection[_Text]:
+    """The texts that are made by a template, each compared with all of a sample."""
+    return {
+        text
+        for text in texts
+        if len(runs := text.own_runs(repeated)) >= _FORM_RUNS_MIN
+        and _consists(runs, repeated)
+        and _are_several(t for t in sample if _consists(runs, t.runs))
+    }

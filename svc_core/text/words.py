@@ -11,13 +11,14 @@ Rule 4: scripts without spaces (Chinese, Japanese, Thai ...) become overlapping 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from svc_core import data
 
 _LETTERS = 6  # of a word: measured against stems and 5 or 7 letters, see ADR 24
 LENGTH_MAX = 64  # longer runs are encoded data, not words
 _PLURAL = re.compile(r"(?<=[a-z]{2}[^sui])s$")  # ports, but not virus, paris, glass, gas
+_CACHE_SIZE = 16_384  # words of about a thousand items
 _CAPITALS_SHARE, _SHOUTED_MIN = 0.5, 4  # words: fewer in capitals may all be acronyms
 
 _INITIALISM = re.compile(r"\b(?:[^\W\d_]\.){2,}")
@@ -36,7 +37,7 @@ _WORD = re.compile(
     r"[Cc][Vv][Ee]-\d{4}-\d{4,}"
     rf"|[{UNSPACED_CHARS}]+"
     r"|\d+(?:\.\d+)+"
-    rf"|(?:(?![{UNSPACED_CHARS}])[^\W_]|[\u0300-\u036f\u0900-\u0963\u0966-\u0dff])+"
+    rf"|(?:[^\W_{UNSPACED_CHARS}]|[\u0300-\u036f\u0900-\u0963\u0966-\u0dff])+"
 )
 _NUMBERED = re.compile(r"([^\W\d_]+(?:\d[^\W\d_]+)?)\d+")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -69,15 +70,24 @@ def terms(
     spellings = raw_words(text)
     is_shouted = _is_shouted(spellings)
     for word in spellings:
-        if _UNSPACED_START.match(word):
-            tokens.extend(_pairs(fold_case(word)))
-            continue
-        folded_word = fold_case(word)
-        is_acronym = not is_shouted and len(word) > 1 and word.isupper()
-        is_term = len(folded_word) > 1 or folded_word.isdigit()
-        if is_acronym or (is_term and folded_word not in stops):
-            tokens.append(folded_word[:LENGTH_MAX] if whole else term_of(folded_word))
+        folded_word, term, is_acronym = _folded(word)
+        if term is None:
+            if _UNSPACED_START.match(word):
+                tokens.extend(_pairs(folded_word))
+        elif (is_acronym and not is_shouted) or folded_word not in stops:
+            tokens.append(folded_word[:LENGTH_MAX] if whole else term)
     return tokens
+
+
+@lru_cache(_CACHE_SIZE)
+def _folded(word: str) -> tuple[str, str | None, bool]:
+    """A word folded, its term, and whether it is in capitals; without a term in other scripts."""
+    folded_word = fold_case(word)
+    is_term = len(folded_word) > 1 or folded_word.isdigit()
+    is_acronym = len(word) > 1 and word.isupper()
+    if _UNSPACED_START.match(word) or not (is_term or is_acronym):
+        return folded_word, None, False
+    return folded_word, term_of(folded_word), is_acronym
 
 
 def spans(text: str) -> Iterator[tuple[int, int, str]]:

@@ -55,7 +55,7 @@ from svc_core.operation.units import Units
 from svc_core.text.evidence import EvidenceTexts, Reading, reading_of
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.grouping import group_readings
-from svc_core.text.templates import template_made
+from svc_core.text.templates import without_templates
 
 AT_ONCE = 1_000
 """The most items of windows that are grouped anew whatever is new in them, and of the blocks of
@@ -168,10 +168,9 @@ def first_members(items: Sequence[Reading]) -> dict[str, str]:
     """For each item the earliest that reports the same event, of these alone: itself where it is
     alone, as each is that a template of its source made.
     """
-    made = template_made(item.evidence for item in items)
-    reports = [item for item in items if item.evidence.id not in made]
-    table = Frequencies.of(item.counts for item in reports)
-    firsts = {id_: id_ for id_ in made}
+    reports = without_templates(items)
+    table = Frequencies.of(item.counts for item in reports if not item.is_form)
+    firsts: dict[str, str] = {}
     for event in group_readings(reports, table):
         members = sorted((item for part in event for item in part), key=_age)
         firsts |= {item.evidence.id: members[0].evidence.id for item in members}

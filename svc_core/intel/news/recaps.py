@@ -40,7 +40,7 @@ from svc_core.text.evidence import EvidenceTexts, ScoredItem, readings
 from svc_core.text.extracts import extract_sentences, vector_of
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.stories import Story, group_stories
-from svc_core.text.templates import template_made
+from svc_core.text.templates import without_templates
 
 DAY = timedelta(days=1)
 ITEMS_MAX = 300
@@ -80,11 +80,10 @@ def recap_of(
     """The recap of some items, but for those that a template of their source made; None where there
     are no others.
     """
-    made = template_made(evidence)
-    evidence = [item for item in evidence if item.id not in made]
-    if not evidence:
+    reports = [item for item in without_templates(readings(evidence)) if not item.is_form]
+    if not reports:
         return None
-    items = [ScoredItem(reading, 1.0) for reading in readings(evidence)]
+    items = [ScoredItem(reading, 1.0) for reading in reports]
     tongues = Counter(item.reading.language for item in items)
     language = min(tongues, key=lambda tongue: (-tongues[tongue], tongue or ""))
     subset = [item for item in items if item.reading.language == language]
@@ -98,8 +97,8 @@ def recap_of(
         headline=ranking[0].best_reading.headline,
         text=" ".join(bullet.text for bullet in bullets),
         bullets=bullets,
-        item_count=len(evidence),
-        source_count=len({item.publisher for item in evidence}),
+        item_count=len(items),
+        source_count=len({item.evidence.publisher for item in items}),
         language=language,
         method=METHOD,
     )

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.intel.incidents.story_grouping import first_members
-from svc_core.text.evidence import EvidenceTexts, readings
-from svc_core.text.templates import template_made
+from svc_core.text.evidence import EvidenceTexts, reading_of, readings
+from svc_core.text.templates import without_templates
 from tests.core.items import item
 
 FIRMS = ("Quayside", "Tessmark Systems", "Ostara Shipping", "Fjordby Ports")
@@ -25,7 +25,10 @@ REPORTS = [
     item("Tanker Ostara waits off Bornholm", "The tanker Ostara has waited there since Monday."),
     item("Freight rates to Callao double", "Freight rates from Shanghai to Callao doubled."),
 ]
-SIGNED = [item(each.title, f"{each.text} Read more on our page.") for each in REPORTS]
+SIGNED = [
+    item(each.title, f"{each.text} Read more on our page.", id=f"{each.id}, signed")
+    for each in REPORTS
+]
 LINKS = [item(each.title, "Continue reading on our page.") for each in REPORTS]
 UPDATES = [
     item(
@@ -40,7 +43,8 @@ UPDATES = [
 AFTERWARDS = item("Ports of Ecuador reopen", "Ships may call at Esmeraldas and Manta again.")
 NAMELESS = [
     item(
-        f"The {word} of today", f"the {word} of today is at {at} points, more than the day before."
+        f"The {word} of today",
+        f"the {word} of today is at {at} points, more than on the day before by half.",
     )
     for at, word in enumerate(("wheat", "steel", "cocoa"))
 ]
@@ -48,11 +52,26 @@ MANY = [
     item(f"{name} Buy", f"The broker Pierson has kept its rating of {name} at buy, aim 9 dollars.")
     for name in (*FIRMS, "Bornholm Lines", "Varde Grain", "Orsk Mills", "Tallis Steel", "Nexo Oil")
 ]
-COPIES = [item(each.title, each.text, source_id=f"src_{n}") for n, each in enumerate(NOTES)]
+SIGN_OFFS = {
+    "a line of two words": "{text} Mehr lesen",
+    "a line before the text": "From our harbour desk. {text}",
+    "a line of its own": "{text}\nWrite to the harbour desk of our paper.",
+    "a number in it": "{text} This page was opened {number} times on Monday.",
+    "the headline in it": "{text} The item {title} was first seen on the Quay Gazette.",
+    "a call in brackets": "{text} (If pictures are missing, visit the page itself)",
+}
+COPIES = [
+    item(each.title, each.text, id=f"{each.id}, copied", source_id=f"src_{n}")
+    for n, each in enumerate(NOTES)
+]
 
 
 def ids(items: Sequence[EvidenceTexts]) -> set[str]:
     return {each.id for each in items}
+
+
+def forms(items: Sequence[EvidenceTexts]) -> set[str]:
+    return {each.evidence.id for each in without_templates(readings(items)) if each.is_form}
 
 
 @pytest.mark.parametrize(
@@ -78,14 +97,41 @@ def ids(items: Sequence[EvidenceTexts]) -> set[str]:
 def test_what_a_template_made_is_known_by_its_source(
     items: Sequence[EvidenceTexts], made: Sequence[EvidenceTexts]
 ) -> None:
-    assert template_made(items) == ids(made)
+    assert forms(items) == ids(made)
 
 
 @given(st.permutations([*NOTES, ODD, *REPORTS, *SIGNED, *COPIES, *UPDATES, *NAMELESS]))
 def test_the_order_of_items_does_not_matter(items: Any) -> None:
-    assert template_made(items) == template_made(
-        [*NOTES, ODD, *REPORTS, *SIGNED, *COPIES, *UPDATES, *NAMELESS]
-    )
+    def rest_of(items: Sequence[EvidenceTexts]) -> dict[str, tuple[str, bool]]:
+        rest = without_templates([*map(reading_of, items)])
+        return {each.evidence.id: (each.text, each.is_form) for each in rest}
+
+    assert rest_of(items) == rest_of(sorted(items, key=lambda each: each.id))
+
+
+@pytest.mark.parametrize("form", SIGN_OFFS.values(), ids=SIGN_OFFS)
+def test_what_stands_under_every_headline_is_no_part_of_a_text(form: str) -> None:
+    texts = [
+        form.format(text=each.text, title=each.title, number=at) for at, each in enumerate(REPORTS)
+    ]
+    items = [item(each.title, text) for each, text in zip(REPORTS, texts, strict=True)]
+    rest = without_templates(readings(items))
+    plain = readings(REPORTS)
+    assert [reading.text for reading in rest] == [reading.text for reading in plain]
+    assert [reading.counts for reading in rest] == [reading.counts for reading in plain]
+    assert [reading.sentences for reading in rest] == [reading.sentences for reading in plain]
+    assert [reading.evidence for reading in rest] == [
+        reading.evidence for reading in readings(items)
+    ]
+    alone = readings(items[:1])
+    assert without_templates(alone) == alone
+    assert without_templates(alone, readings(items))[0].text == plain[0].text
+
+
+@pytest.mark.parametrize("items", [UPDATES, REPORTS, NOTES[:2]])
+def test_updates_and_reports_keep_all_that_they_say(items: Sequence[EvidenceTexts]) -> None:
+    whole = readings(items)
+    assert without_templates(whole) == whole
 
 
 def test_what_a_template_made_is_no_story() -> None:
