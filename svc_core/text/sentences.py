@@ -91,7 +91,7 @@ def split_sentences(
     A text that is one unfinished run keeps it: a truncated lead is better than no lead.
     """
     lines = _MARKUP.sub(" ", text).splitlines()
-    runs = [_clean(run) for line in lines for run in split_line(_fold_space(line))]
+    runs = [_clean(run) for line in lines for run in line_parts(_fold_space(line))]
     quotable = list(dict.fromkeys(run for run in runs if _is_quotable(run, words_min)))
     complete = [run for run in quotable if _FULL_STOP.search(run)]
     whole = [run for run in quotable if not run.endswith(("...", "…"))]
@@ -123,7 +123,7 @@ def breaks(text: str) -> Iterator[tuple[int, int]]:
             start = match.end()
 
 
-def split_line(text: str) -> list[str]:
+def line_parts(text: str) -> list[str]:
     """All that one line consists of, as it stands: its sentences and fragments."""
     runs: list[str] = []
     start = 0

@@ -25,7 +25,7 @@ from operator import attrgetter
 from attrs import define, evolve
 
 from svc_core.text.evidence import LEAD_TERMS, Reading
-from svc_core.text.sentences import split_line
+from svc_core.text.sentences import line_parts
 from svc_core.text.words import raw_words, stop_words, terms
 
 SHARE_MIN = 0.4
@@ -103,7 +103,7 @@ class _Text:
         parts = [
             _Sentence(number, part, terms(part, language))
             for number, line in lines
-            for part in split_line(line)
+            for part in line_parts(line)
         ]
         if full := [part for part in parts if part.terms]:
             full[0].terms.insert(0, _EDGE)
