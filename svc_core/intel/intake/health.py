@@ -18,6 +18,7 @@ from svc_core import data
 from svc_core.formats.model import Rejection
 from svc_core.formats.table import Document
 from svc_core.intel.folding.model import HealthError, HealthStatus, LastRun, Source, SourceHealth
+from svc_core.intel.intake.publisher_names import publisher_name
 
 CONTENT_STALE = timedelta(days=7)  # spared from flapping: weekly feeds are not broken
 STALE_INTERVALS = 2  # one missed run may be a restart, two are nobody at work
@@ -49,11 +50,14 @@ def with_description(source: Source, document: Document) -> Source:
     about, format_ = document.metadata, document.format
     is_first = source.format is None and source.every_seconds is None
     home = source.home_url or about.home_url
+    host = domain(source.location, home)
     return attrs.evolve(
         source,
-        name=source.name or about.title or public_text(source.location, source.location),
+        name=source.name
+        or publisher_name(about.title or "", host)
+        or public_text(source.location, source.location),
         home_url=home,
-        domain=domain(source.location, home),
+        domain=host,
         format=format_.id,
         cadence_seconds=format_.cadence_seconds if is_first else source.cadence_seconds,
         language=source.language or about.language,

@@ -1,0 +1,69 @@
+"""Finds in the title of a feed what its publisher is called: "The Quay", not "Top news | The Quay".
+
+Rule: a title is parted at its separators. The part that has the most of the site's name in it is
+the publisher's: words that make up the name, or their initials, or some words of it; of two alike
+the shorter. Where no part has any of it, the title stays as it is.
+"""
+
+import re
+from collections.abc import Sequence
+
+from svc_core.text.words import fold_case
+
+_SEPARATOR = re.compile(r"\s*[|»›•]\s*|\s+[-–—·>:/]+\s+|(?<=\w):\s+")
+_LETTERS = re.compile(r"[^\W_]+")
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
+_WORD_LETTERS = 3  # that a word has at least to be taken for a part of a name
+_SUFFIX_LETTERS = 3  # at most, of a domain under that of a country: "co.uk", "com.br"
+_NAME_WORDS_MAX = 6
+_TRAILING_WORDS = 2  # behind a name in one part: "The Quay latest articles", but "Quay News"
+
+
+def publisher_name(title: str, host: str) -> str:
+    """The name of the publisher in the title of a feed of the site at `host`."""
+    name = _site_name(host.casefold().split("."))
+    parts = [part for part in _SEPARATOR.split(title) if part]
+    scores = {part: _score(part, name, host) for part in parts}
+    best = min(parts, key=lambda part: (-scores[part], len(part)), default="")
+    if not scores.get(best):
+        return title
+    words = best.split()
+    for end in range(1, len(words) - _TRAILING_WORDS + 1):
+        if _is_name(words[:end], name, host):
+            return " ".join(words[:end])
+    return " ".join(words)
+
+
+def _site_name(labels: Sequence[str]) -> str:
+    """The label of a host that its owner chose: "quay" of "news.quay.co.uk"."""
+    owned = labels[:-1]
+    is_below_country = len(owned) > 1 and len(labels[-1]) == 2 and len(owned[-1]) <= _SUFFIX_LETTERS
+    return _letters(owned[-2] if is_below_country else owned[-1]) if owned else ""
+
+
+def _score(part: str, name: str, host: str) -> int:
+    """How many letters of the name of a site a part of a title has."""
+    words = part.split()
+    sizes = range(1, _NAME_WORDS_MAX + 1)
+    runs = (words[start : start + size] for start in range(len(words)) for size in sizes)
+    initials = "".join(word[0] for word in words if word[0].isupper())
+    if any(_is_name(run, name, host) for run in runs) or _letters(initials) == name:
+        return len(name)
+    spellings = (_LETTERS.findall(fold_case(text)) for text in _spellings(part))
+    return max(
+        sum(len(word) for word in folded if len(word) >= _WORD_LETTERS and word in name)
+        for folded in spellings
+    )
+
+
+def _is_name(words: Sequence[str], name: str, host: str) -> bool:
+    names = {name, _letters(host)}
+    return any(_letters(text) in names for text in _spellings("".join(words)))
+
+
+def _spellings(text: str) -> tuple[str, str]:
+    return text, text.casefold().translate(_UMLAUTS)
+
+
+def _letters(text: str) -> str:
+    return "".join(_LETTERS.findall(fold_case(text)))

@@ -1,0 +1,37 @@
+"""A publisher is called by its name, not by the title of one of its feeds."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.intel.intake.publisher_names import publisher_name
+
+
+@pytest.mark.parametrize(
+    ("title", "host", "name"),
+    [
+        ("The Quay", "thequay.example", "The Quay"),
+        ("Articles | The Quay", "thequay.example", "The Quay"),
+        ("The Quay - Front Pages", "www.thequay.example", "The Quay"),
+        ("QUAY > Home Page", "quaytimes.example", "QUAY"),
+        ("Harbour: World News", "feeds.harbour.co.uk", "Harbour"),
+        ("World Articles | Quay Online", "dailyquay.co.uk", "Quay Online"),
+        ("Gazette of Norland - Latest", "gn.example", "Gazette of Norland"),
+        ("Küstenblatt: Politik", "kuestenblatt.example", "Küstenblatt"),
+        ("Today - QUAY.NET", "quay.net", "QUAY.NET"),
+        ("LE QUAI - Le Quai - Culture", "lequai.example", "LE QUAI"),
+        ("The Quay latest articles", "thequay.example", "The Quay"),
+        ("Quay News", "quay.example", "Quay News"),  # one word more may be of the name
+        ("Everything: All Latest", "quay.example", "Everything: All Latest"),
+        ("Ship-to-shore 9:30", "quay.example", "Ship-to-shore 9:30"),
+        ("The Quay - News", "", "The Quay - News"),
+    ],
+)
+def test_a_publisher_is_called_as_its_site_is(title: str, host: str, name: str) -> None:
+    assert publisher_name(title, host) == name
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_a_name_is_of_words_of_the_title(title: str, host: str) -> None:
+    name = publisher_name(title, host)
+    assert name == title or " ".join(name.split()) in " ".join(title.split())
