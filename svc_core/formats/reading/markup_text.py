@@ -16,7 +16,11 @@ import re
 from svc_core.base.characters import HTML_ELEMENTS, decode_references
 
 _INVISIBLE = re.compile(
-    r"<(script|style|template|iframe|svg|head|noembed|noframes)(?=[\s/>]).*?(?:</\1\s*>|\Z)",
+    r"<(script|style|template|iframe|svg|head|noembed|noframes)(?=[\s/>]).*?(?:</\1\s*>|\Z)"
+    # A caption says what is to be seen in a picture, and is no part of the text round it.
+    r"|<figcaption(?=[\s/>]).*?(?:</fig(?:caption|ure)\s*>|\Z)"
+    r"|<(p|div|dd|span)\s[^<>]*?class=[\"'](?:[^\"'<>]*[\s-])?caption(?:-text)?[\"'\s]"
+    r".*?(?:</\2\s*>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 _COMMENT = re.compile(r"<!--.*?(?:--!?>|\Z)|<[!?][^<>]*>|</[^A-Za-z<>][^<>]*>", re.DOTALL)

@@ -1,5 +1,6 @@
 """Markup to text, links, dates and languages: the small facts every format shares."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from html import escape
@@ -38,6 +39,24 @@ def test_a_clipped_text_is_a_beginning_within_the_limit(text: str, chars_max: in
     head = clip(text, chars_max)
     assert len(head) <= chars_max
     assert head == text or (head[-1] == "…" and text.startswith(head[:-1]))
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "<figure><img src='a.png'><figcaption>A tug.</figcaption></figure>",
+        "<figure><figcaption class='x'>A <b>tug</b>.</figure>",
+        "<div class='wp-caption left'><img><p class='wp-caption-text'>A tug.</p></div>",
+        '<p style="x" class="image-caption">A tug.</p>',
+    ],
+)
+def test_a_caption_is_no_part_of_a_text(caption: str) -> None:
+    body = f"<p class='captions'>Ships wait.</p>{caption}<p>Pilots strike.</p>"
+    assert fold_space(plain_text(body)) == "Ships wait. Pilots strike."
+    rows = [{"id": "1", "content_html": body, "attachments": [{"title": "A tug."}]}]
+    feed = {"version": "https://jsonfeed.org/version/1.1", "title": "Quay", "items": rows}
+    (item,) = parse_feed(json.dumps(feed).encode()).items
+    assert item.text == "Ships wait.\nPilots strike."
 
 
 def test_a_clip_falls_between_words_when_it_can() -> None:
