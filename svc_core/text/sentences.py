@@ -2,7 +2,8 @@
 
 Rule 1: a sentence is returned verbatim but for folded white space and a dropped dateline or byline;
 it is always a run of the text it came from.
-Rule 2: what a feed adds around the news ("Read more", "[...]", "submitted by ...") is no sentence.
+Rule 2: what a feed adds around the news ("Read more", "[...]", "submitted by ...") is no sentence,
+and neither is a caption, which says where in a picture somebody is, or what is all in brackets.
 """
 
 import re
@@ -54,6 +55,12 @@ _BOILERPLATE = re.compile(
     rf"(?:{'|'.join(_phrases('boilerplate'))}|[\[<].{{0,80}}[\]>]$)", re.IGNORECASE
 )
 _CAPTION = re.compile("|".join(_phrases("caption")), re.IGNORECASE)
+_POSITION = re.compile(  # of a person in a picture
+    r"\((?:[LC]|\d+(?:st|nd|rd|th)? ?[LRC]|[lr]\.|M\."
+    r"|(?:[\w.]+ )?(?:left|right|cent(?:er|re)|links|rechts|Mitte|gauche|droite|izquierda|derecha)"
+    r")\)"
+)
+_BRACKETS = re.compile(r"\([^()]*(?:\([^()]*\)[^()]*)*\)\W*$")
 _MARKUP = re.compile(
     rf"<!--(?:(?!<!--).)*?-->|</?(?:{HTML_ELEMENTS})(?=[\s/>])[^<>]{{0,200}}>", re.IGNORECASE
 )
@@ -68,6 +75,9 @@ _DATELINE = re.compile(
     r"|^(?:EFE|EP|AFP|AP|EUROPA PRESS|AGENCIAS|REUTERS|20MINUTOS\.ES"
     r"|(?:[A-Z]\. ){2,}[A-Z]\. / AGENCIAS)\s+(?=[A-ZÀ-Þ¿¡])"
     rf"|^(?:{_AGENCIES})\s+[-–—]+\s+"
+    # Any agency: places and a date, something in brackets, and a dash before a new beginning.
+    r"|^(?:(?:[A-ZÀ-Ž][\w.'’/-]*|\d{1,2}|[a-zà-ž]{1,3}),?\s){1,7}"
+    r"\((?=[^()]*[^\W\d])[\w.&'’/ -]{2,40}\)\s*[-–—]+\s+(?=[\"“„‘«']?[A-ZÀ-Þ0-9])"
     r"|^(?:[A-ZÀ-Þ][A-ZÀ-Þ0-9'’ /-]{3,40})(?:, [\w. ]{2,30})?\s+[-–—]\s+(?=\S)"
 )
 _SECTION = re.compile(
@@ -139,7 +149,9 @@ def _clean(run: str) -> str:
 
 
 def _is_quotable(run: str, words_min: int) -> bool:
-    if len(run) > _SENTENCE_LENGTH_MAX or _BOILERPLATE.match(run) or _CAPTION.search(run):
+    if len(run) > _SENTENCE_LENGTH_MAX or _BOILERPLATE.match(run) or _BRACKETS.match(run):
+        return False
+    if _CAPTION.search(run) or _POSITION.search(run):
         return False
     if _UNSPACED_SCRIPT.search(run):
         return len(run) >= 8

@@ -31,6 +31,30 @@ def test_no_sentence_runs_from_one_paragraph_into_the_next() -> None:
     ]
 
 
+_REPORT = "Three ships wait off Fjordby for their crews."
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        (f"FJORDBY (Quay Wire) - {_REPORT}", [_REPORT]),
+        (f"Fjordby am Sund, 3 March (qw/press) – {_REPORT}", [_REPORT]),
+        (f"Fjordby, Norland (Harbour Network) -- {_REPORT}", [_REPORT]),
+        ("The Quay (a paper) - which he owns - was sold.",) * 2,
+        ("Ann Lund (42) – Mayor of Fjordby – has resigned.",) * 2,
+        (f"{_REPORT} (This item was read in the evening news.)", [_REPORT]),
+        (f"(Reporting by Ann Lund (Fjordby); editing by Bo Dahl)\n{_REPORT}", [_REPORT]),
+        (f"{_REPORT} Ann Lund (2nd L) waves to the crew on Monday.", [_REPORT]),
+        (f"{_REPORT} Mayor Bo Dahl (links) begrüßt die Mannschaft.", [_REPORT]),
+        ("The party of Ann Lund (R) wants to sell (or lease) the hall.",) * 2,
+    ],
+)
+def test_datelines_captions_and_asides_in_brackets_are_no_part_of_a_sentence(
+    text: str, sentences: str | list[str]
+) -> None:
+    assert split_sentences(text) == ([sentences] if isinstance(sentences, str) else sentences)
+
+
 def test_a_headline_that_asks_shows_or_names_a_day_is_an_aside() -> None:
     asides = (
         "Is it over?",
