@@ -37,7 +37,7 @@ _LEAD_SENTENCES = 6  # of a text, by which an item is judged
 _NAMED_MAX = 12  # items by whose names a sentence is judged
 _FORM_RUNS_MIN = 4  # of a form: what is shorter is a line that stands under headlines
 _RUN = 3
-_EDGE = ""
+_EDGE = ("", "")
 
 _Run = tuple[str, ...]
 
@@ -86,7 +86,7 @@ class _Text:
     def runs(self) -> Set[_Run]:
         """The runs of the whole text; none where it is empty."""
         words = [*self.item.lead, *self.item.rest]
-        return _runs([_EDGE, *words, _EDGE]) if words else frozenset()
+        return _runs([*_EDGE, *words, *_EDGE]) if words else frozenset()
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -106,14 +106,14 @@ class _Text:
             for part in line_parts(line)
         ]
         if full := [part for part in parts if part.terms]:
-            full[0].terms.insert(0, _EDGE)
-            full[-1].terms.append(_EDGE)
+            full[0].terms[:0] = _EDGE
+            full[-1].terms += _EDGE
         return parts
 
     def own_runs(self, repeated: Set[_Run]) -> Set[_Run]:
         """The runs of the first sentences that do not stand word for word under others."""
         lead = (part.runs for part in self.sentences[:_LEAD_SENTENCES])
-        return {run for runs in lead if not runs <= repeated for run in runs if _EDGE not in run}
+        return {run for runs in lead if not runs <= repeated for run in runs if all(run)}
 
     def without(self, frequent: Set[_Run]) -> Reading:
         """The item without the sentences that consist of frequent runs."""
@@ -122,7 +122,7 @@ class _Text:
         if len(rest) == len(self.sentences):
             return self.item
         lines = (" ".join(part.text for part in line) for _, line in groupby(rest, _line))
-        body = tuple(term for part in rest for term in part.terms if term != _EDGE)
+        body = tuple(term for part in rest for term in part.terms if term)
         return evolve(
             self.item, text="\n".join(lines), lead=body[:LEAD_TERMS], rest=body[LEAD_TERMS:]
         )
