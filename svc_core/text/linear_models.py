@@ -9,6 +9,7 @@ Rule 3: weights are bytes times one scale, so that a model is small and read in 
 import json
 import zlib
 from collections.abc import Collection, Mapping
+from functools import cache
 
 from attrs import field, frozen
 
@@ -45,6 +46,7 @@ class Linear:
         return self.weights[start : start + len(self.columns)]
 
 
+@cache
 def load_model(name: str) -> Linear:
     """The model of a data file: a line of JSON, a line of terms parted by tabs, the bytes.
 

@@ -60,7 +60,7 @@ def sentiment_of(title: str, text: str = "", language: str | None = "en") -> Ton
 
 def _value(text: str) -> float:
     reading = tone_text(text)
-    scores = _model().scores(tone_terms(reading), cues(reading))
+    scores = linear.load_model("sentiment.en.z").scores(tone_terms(reading), cues(reading))
     pair = scores[:2] if reading.is_trade else scores[2:]
     up, down = (math.exp(min(_SCORE_MAX, score)) for score in pair)
     model_score = (up - down) / (1.0 + up + down)
@@ -164,11 +164,6 @@ def _comparison_cues(reading: ToneText) -> dict[str, float]:
 
 def _figure(digits: str) -> float:
     return float(digits.replace(",", ""))
-
-
-@cache
-def _model() -> linear.Linear:
-    return linear.load_model("sentiment.en.z")
 
 
 @cache

@@ -98,7 +98,7 @@ def _scores(title: str, text: str, language: str | None) -> dict[str, float]:
     """How sure the model of the language is of each topic; nothing where there is no model."""
     if language not in LANGUAGES:
         return {}
-    model = _model(language)
+    model = linear.load_model(f"topics.{language}.z")
     full, title_only = (
         model.scores(set(terms(part, language))) for part in (f"{title}\n{text}", title)
     )
@@ -116,7 +116,7 @@ def _phrase_topics(
     for part, weight in ((title, _IN_TITLE), (text, _IN_TEXT)):
         words = _singular(part)
         for index, word in enumerate(words):
-            for phrase, topics in phrases.get(word, ()):
+            for phrase, topics in phrases.get(word, {}).items():
                 if phrase not in seen and tuple(words[index : index + len(phrase)]) == phrase:
                     seen.add(phrase)
                     for id_, is_decisive in topics.items():
@@ -128,17 +128,15 @@ def _phrase_topics(
 
 
 @cache
-def _phrases(table: str) -> Mapping[str, list[tuple[tuple[str, ...], dict[str, bool]]]]:
+def _phrases(table: str) -> Mapping[str, Mapping[tuple[str, ...], dict[str, bool]]]:
     """Phrases that indicate topics, by their first word; the flag says that one is enough."""
-    by_phrase: dict[tuple[str, ...], dict[str, bool]] = {}
+    by_word: dict[str, dict[tuple[str, ...], dict[str, bool]]] = {}
     for line in data.table_lines(table):
         id_, _, seeds = line.partition("\t")
         for seed in seeds.split():
             phrase = tuple(_singular(seed.lstrip("+").replace("_", " ")))
-            by_phrase.setdefault(phrase, {}).setdefault(id_, seed.startswith("+"))
-    by_word: dict[str, list[tuple[tuple[str, ...], dict[str, bool]]]] = {}
-    for phrase, topics in by_phrase.items():
-        by_word.setdefault(phrase[0], []).append((phrase, topics))
+            topics = by_word.setdefault(phrase[0], {}).setdefault(phrase, {})
+            topics.setdefault(id_, seed.startswith("+"))
     return by_word
 
 
@@ -147,8 +145,3 @@ def _singular(text: str) -> list[str]:
         word[:-1] if len(word) >= _SINGULAR_MIN and word[-1] == "s" and word[-2] != "s" else word
         for word in split_words(text)
     ]
-
-
-@cache
-def _model(language: str) -> linear.Linear:
-    return linear.load_model(f"topics.{language}.z")
