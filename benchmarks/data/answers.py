@@ -49,7 +49,9 @@ def rows_of(sets: Sets, model: str | None) -> Iterator[tuple[int, bool, tuple[fl
         for wording in search.subject.wordings:
             query, near = query_of(items, wording, search.subject.language)
             candidates = candidates_of(items, query, near)
-            hits = _hits(query, _Window(query, candidates, store, near, len(items)))
+            window = _Window(query, candidates, store, len(items))
+            window.near = near
+            hits = _hits(query, window)
             features = [answer_features(hit) for hit in hits] or [(0.0, 0.0, 0.0)]
             yield fold, is_answerable, tuple(map(max, zip(*features, strict=True)))
 

@@ -15,7 +15,7 @@ ADR 50 says what each number was measured against.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log, sqrt
-from operator import mul
+from operator import attrgetter, mul
 from typing import NamedTuple, TypeVar
 
 from attrs import evolve, field, frozen
@@ -44,13 +44,12 @@ NEAREST = 3  # misses that are reported where no item is relevant
 class _Basis:
     """How items are selected, by their words alone or with their meaning.
 
-    `feedback` is its weight, which falls with a `power` where little is answered, `threshold` that
-    of the score. `weights` and `bias` are of a logistic regression that says whether a query has an
-    answer: 3 % of those that have one are below `least`, a tenth is below 0.
+    `feedback` is its weight in the score, `threshold` what the score must reach. `weights` and
+    `bias` are of a logistic regression that says whether a query has an answer: 3 % of those that
+    have one are below `least`, a tenth is below 0.
     """
 
     feedback: float
-    power: int
     threshold: float
     weights: tuple[float, ...]
     bias: float
@@ -58,8 +57,8 @@ class _Basis:
 
 
 # The regression is fitted on development questions by `benchmarks/data/answers.py`.
-_WORDS = _Basis(3.5, 1, 0.70, (2.59, 3.16, 2.56), -3.59, -1.57)
-_MEANING = _Basis(2.5, 3, 0.85, (0.87, 2.61, 3.42), -6.80, -1.91)
+_WORDS = _Basis(3.5, 0.70, (2.59, 3.16, 2.56), -3.59, -1.57)
+_MEANING = _Basis(2.5, 0.85, (0.87, 2.61, 3.42), -6.80, -1.91)
 
 
 class Nearness(NamedTuple):
@@ -107,6 +106,11 @@ class Hit:
         """How far the score is above the threshold that applies to it."""
         return round(self.score - self.basis.threshold, 9)
 
+    def is_relevant(self, least: float) -> bool:
+        """Whether it is about the query; `least` is the match that it needs."""
+        is_near = self.nearness is not None and self.nearness.in_window > NEAR
+        return self.margin >= 0 and self.match >= least and (self.soft > 0 or is_near)
+
 
 @frozen
 class Ranking:
@@ -139,7 +143,8 @@ def rank(
     """
     items = [item for item in readings if not any(map(item.holds, query.exclusions))]
     items.sort(key=lambda reading: reading.evidence.id)
-    window = _Window(query, items, frequencies, nearness or {}, max(window_total, len(items)))
+    window = _Window(query, items, frequencies, max(window_total, len(items)))
+    window.near = nearness or {}
     subjects = _by_subject(query, window)
     relevant = _best(hit for subject in subjects for hit in subject.hits)
     if not relevant:
@@ -150,11 +155,8 @@ def rank(
 
 def _best(hits: Iterable[Hit]) -> tuple[Hit, ...]:
     """The best hit of each item, best first."""
-    order = sorted(hits, key=lambda hit: (-hit.margin, hit.reading.evidence.id))
-    best: dict[str, Hit] = {}
-    for hit in order:
-        best.setdefault(hit.reading.evidence.id, hit)
-    return tuple(best.values())
+    best = {hit.reading.evidence.id: hit for hit in sorted(hits, key=attrgetter("margin"))}
+    return tuple(sorted(best.values(), key=lambda hit: (-hit.margin, hit.reading.evidence.id)))
 
 
 def _by_subject(query: Query, window: "_Window") -> list[Ranking]:
@@ -183,17 +185,11 @@ class _Window:
     """The items that are ranked, of `total` that there are."""
 
     def __init__(
-        self,
-        query: Query,
-        items: Sequence[Reading],
-        frequencies: Frequencies,
-        nearness: Mapping[str, Nearness],
-        total: int,
+        self, query: Query, items: Sequence[Reading], table: Frequencies, total: int
     ) -> None:
-        self.terms, self.items, self.frequencies = query.terms, items, frequencies
-        self.nearness, self.total = nearness, total
-        self.vectors = _Vectors(frequencies)
-        self.distinctions = _Memo(self._distinction)
+        self.terms, self.items, self.frequencies, self.total = query.terms, items, table, total
+        self.vectors, self.distinctions = _Vectors(table), _Memo(self._distinction)
+        self.near: Mapping[str, Nearness] = {}
 
     def _distinction(self, term: str) -> float:
         """How well a term tells items of the window apart, 0 to 1.
@@ -225,7 +221,7 @@ def _answer(query: Query, window: _Window) -> Ranking:
         odds += [(basis, basis.bias + sum(map(mul, basis.weights, maxima)))] if features else []
     is_answered = any(number >= basis.least for basis, number in odds)
     top = max((hit.match for hit in hits), default=0.0)
-    relevant = tuple(hit for hit in hits if is_answered and _is_relevant(hit, top))
+    relevant = tuple(hit for hit in hits if is_answered and hit.is_relevant(_MATCH_MIN * top))
     is_scant = all(number < 0 for _, number in odds)
     return Ranking(relevant, hits, is_scant, () if relevant else (query.text,))
 
@@ -237,15 +233,10 @@ def answer_features(hit: Hit) -> tuple[float, ...]:
     return hit.nearness.in_general, hit.head, hit.match
 
 
-def _is_relevant(hit: Hit, top: float) -> bool:
-    is_near = hit.nearness is not None and hit.nearness.in_window > NEAR
-    return hit.margin >= 0 and hit.match >= _MATCH_MIN * top and (hit.soft > 0 or is_near)
-
-
 def _hits(query: Query, window: _Window) -> list[Hit]:
     shares = answer_shares(query, window.items, window.frequencies)
     rows = (
-        Hit(reading, *share, window.nearness.get(reading.evidence.id))
+        Hit(reading, *share, window.near.get(reading.evidence.id))
         for reading, share in zip(window.items, shares, strict=True)
     )
     hits = [hit for hit in rows if hit.match > 0]
@@ -255,8 +246,7 @@ def _hits(query: Query, window: _Window) -> list[Hit]:
     centroid = _centroid([((hit.match / top) ** _SEED_POWER, hit.reading) for hit in seeds], window)
     trust = min(1.0, top / _TOP_FULL)
     return [
-        evolve(hit, feedback=trust**hit.basis.power * window.vectors.cosine(hit.reading, centroid))
-        for hit in hits
+        evolve(hit, feedback=trust * window.vectors.cosine(hit.reading, centroid)) for hit in hits
     ]
 
 
@@ -300,14 +290,8 @@ def _centroid(seeds: Sequence[tuple[float, Reading]], window: _Window) -> dict[s
     for weight, reading in seeds:
         for term, value in window.vectors.vector(reading).items():
             total[term] = total.get(term, 0.0) + weight * value
-    weights: dict[str, float] = {}
-    least = 0.0  # of the heaviest terms so far: what weighs less from the start is none of them
-    for term in sorted(total, key=lambda term: (-total[term], term)):
-        if total[term] < least:
-            break
-        weights[term] = total[term] * window.distinctions[term]
-        if len(weights) >= _CENTROID_TERMS:
-            least = sorted(weights.values())[-_CENTROID_TERMS]
+    order = sorted(total, key=lambda term: (-total[term], term))[: 4 * _CENTROID_TERMS]
+    weights = {term: total[term] * window.distinctions[term] for term in order}
     heaviest = sorted(weights, key=lambda term: (-weights[term], term))[:_CENTROID_TERMS]
     length = sqrt(sum(weights[term] ** 2 for term in heaviest)) or 1.0
     return {term: weights[term] / length for term in heaviest}
