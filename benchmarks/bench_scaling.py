@@ -136,7 +136,8 @@ def start_server(count: int, dsn: str, folder: Path) -> Server:
     flags = ["--no-rate-limits", "--request-log", "errors"]
     process = subprocess.Popen(
         [sys.executable, "-m", "svc_http", *words, *flags],
-        env=os.environ | {"SVC_DB": dsn, "SVC_SECRET": SECRET},
+        env=os.environ
+        | {"SVC_DB": dsn, "SVC_SECRET": SECRET, "SVC_PLAN": "elite.profiles=1000000"},
         cwd=folder,
         stdout=subprocess.PIPE,
         text=True,
