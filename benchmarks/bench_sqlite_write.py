@@ -115,7 +115,7 @@ class Within:
         """Run `unit` as a part of it."""
         return await unit(self.tx)
 
-    async def read(self, _: str, unit: Unit) -> Any:
+    async def read(self, _tenant: str, _unit: Unit) -> Any:
         """Answer what is read before a unit, how many profiles a plan allows: here any number."""
         return 10**9
 
