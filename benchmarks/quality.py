@@ -22,9 +22,20 @@ from statistics import fmean
 
 from attrs import evolve, frozen
 from quality_baselines import Bm25, average_link
-from quality_measures import Rate, b_cubed, classes, holds, is_fragment, macro, micro, pairs
+from quality_measures import (
+    Rate,
+    b_cubed,
+    classes,
+    holds,
+    is_fragment,
+    largest_event,
+    macro,
+    micro,
+    pairs,
+)
 from quality_product import (
     BY_MEANING,
+    agreement,
     also_pairs,
     composed,
     frequencies_of,
@@ -58,6 +69,8 @@ FLOORS = {
     "time: F1": 0.55,
     "stories: B³": 0.82,
     "stories of a few days: pairs F1": 0.80,
+    "stories: same in two stores": 1.0,
+    "large events: pairs F1": 0.65,
     "uci: precision": 0.90,
     "uci: recall": 0.65,
     "ecb+: precision": 0.85,
@@ -304,17 +317,19 @@ def cranfield(sets: Sets) -> Iterator[Figure]:
 
 
 def stories(sets: Sets) -> Iterator[Figure]:
-    """Which items tell one event."""
-    yield from _groups("stories of a few days", sets.stories_of_days(), sets)
-    yield from _groups("stories", sets.stories(), sets)
+    """Which items tell one event, and whether two stores say the same."""
+    yield from _groups("stories of a few days", sets.stories_of_days())
+    yield from _groups("stories", sets.stories())
     for label, name in (("uci", "uci_stories"), ("ecb+", "ecbplus")):
-        yield from _groups(label, sets.clusters(name), sets)
-        yield from _groups(f"{label} among others", sets.clusters(name, foreign=True), sets)
+        yield from _groups(label, sets.clusters(name))
+        yield from _groups(f"{label} among others", sets.clusters(name, foreign=True))
+    yield from _groups("large events", sets.giants())
+    same, every = agreement(sets.folder)
+    yield Figure("stories: same in two stores", same / every, note=f"of {every}")
 
 
-def _groups(name: str, set_: GroupedItems, sets: Sets) -> Iterator[Figure]:
-    frequencies = frequencies_of([*sets.all_readings(), *readings(set_.items)])
-    groups_, plain = groups_of(set_.items, frequencies), average_link(set_.items)
+def _groups(name: str, set_: GroupedItems) -> Iterator[Figure]:
+    groups_, plain = groups_of(set_.items), average_link(set_.items)
     own_rate, plain_rate = (pairs(groups, set_.label, set_.unsure) for groups in (groups_, plain))
     largest = max(groups_, key=len)
     yield Figure(f"{name}: precision", own_rate.precision, plain_rate.precision)
@@ -326,6 +341,10 @@ def _groups(name: str, set_: GroupedItems, sets: Sets) -> Iterator[Figure]:
         b_cubed(plain, set_.label, set_.unsure),
         f"{len(groups_)} groups, largest {len(largest)}",
     )
+    own, other = largest_event(groups_, set_.label), largest_event(plain, set_.label)
+    note = f"in {own.groups} groups instead of {other.groups}"
+    yield Figure(f"{name}: largest event: recall", own.recall, other.recall, note)
+    yield Figure(f"{name}: largest event: precision", own.precision, other.precision)
 
 
 # -- telling -----------------------------------------------------------------------------------

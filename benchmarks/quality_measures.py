@@ -102,6 +102,24 @@ def b_cubed(
     return 2 * precision * recall / (precision + recall)
 
 
+@frozen
+class LargestEvent:
+    """How the event with most items comes out: its largest part, and in how many groups."""
+
+    recall: float
+    precision: float
+    groups: int
+
+
+def largest_event(groups: Sequence[Sequence[str]], label: Mapping[str, str]) -> LargestEvent:
+    """How the event with most items comes out; items of no label count as of others."""
+    sizes = Counter(label.values())
+    name = max(sizes, key=lambda name: (sizes[name], name))
+    counts = [(sum(label.get(id_) == name for id_ in group), len(group)) for group in groups]
+    share, size = max(counts, key=lambda pair: (pair[0], -pair[1]))
+    return LargestEvent(share / sizes[name], share / size, sum(own > 0 for own, _ in counts))
+
+
 def classes(answers: Sequence[str], targets: Sequence[str]) -> float:
     """The mean F1 over the labels that there are."""
     rates = []

@@ -2,11 +2,31 @@
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from quality_meaning import nearness
-from quality_sets import NOW, Subject, evidence
+from quality_sets import FEEDS, NOW, Subject, evidence
 
+from svc_core import catalog
+from svc_core.base import drive
+from svc_core.base.seals import Keyring
+from svc_core.formats.model import DocumentRefused, Origin
+from svc_core.formats.reading.document_body import Body
+from svc_core.formats.table import read_document, recognise_format
+from svc_core.intel.incidents.story_grouping import (
+    PASSES_MAX,
+    WINDOW_MAX,
+    first_members,
+    group_new,
+)
+from svc_core.intel.intake import registry
+from svc_core.intel.intake.record_intake import take_document
+from svc_core.intel.news.model import NEWS
+from svc_core.operation.host import Host
+from svc_core.operation.ports import SYSTEM
+from svc_core.operation.units import Units
 from svc_core.reports.composition import ComposedReport, Material, Window, compose
 from svc_core.reports.draft import StorySelection, draft_report
 from svc_core.reports.model import ReportWords
@@ -20,6 +40,8 @@ from svc_core.text.ranking import NEAR, Nearness, Ranking, rank
 from svc_core.text.sentiment import sentiment_of
 from svc_core.text.stories import group_stories
 from svc_core.text.topics import assign
+from svc_http import system
+from svc_http.stores import MemoryStorage
 
 
 def frequencies_of(corpus: Iterable[Reading]) -> Frequencies:
@@ -67,13 +89,48 @@ def matched_ids(
     return {hit.reading.evidence.id for hit in ranking.hits}
 
 
-def groups_of(items: Sequence[EvidenceTexts], frequencies: Frequencies) -> list[list[str]]:
-    """The ids of the items of each story."""
-    hits = [ScoredItem(reading, 1.0) for reading in readings(items)]
-    return [
-        [member.evidence.id for member in story.members]
-        for story in group_stories(hits, frequencies)
-    ]
+def groups_of(items: Sequence[EvidenceTexts]) -> list[list[str]]:
+    """The ids of the items of each event, grouped as intake groups a window."""
+    groups: dict[str, list[str]] = {}
+    for id_, first in first_members(readings(items)).items():
+        groups.setdefault(first, []).append(id_)
+    return list(groups.values())
+
+
+def agreement(folder: Path) -> tuple[int, int]:
+    """How many events of the feeds under a folder are the same in two stores, of how many in both.
+
+    One reads the feeds in the order of their names and groups once, the other backwards and groups
+    after every third.
+    """
+    feeds = [path for name in FEEDS for path in sorted((folder / name).iterdir())]
+    states = [_events(feeds, len(feeds)), _events(feeds[::-1], 3)]
+    return len(states[0] & states[1]), len(states[0] | states[1])
+
+
+def _events(feeds: Sequence[Path], at_once: int) -> frozenset[tuple[str, frozenset[str]]]:
+    """The names and items of the events of a store that read these feeds, some at once."""
+    store = MemoryStorage(catalog.COLLECTIONS)
+    units = Units(store, system.SystemIds(), system.now, Keyring({1: b"k" * 32}, 1), Host())
+    for number, path in enumerate(feeds, 1):
+        body, location = Body(path.read_bytes()), f"https://{path.stem.lower()}.example/feed"
+        try:
+            document = read_document(body, recognise_format(body), Origin(base_url=location))
+        except DocumentRefused:
+            continue
+        wish = registry.SourceWish(location)
+        source = drive.run(units.write(SYSTEM, partial(registry.register_source, wish=wish)))
+        take = partial(take_document, id_=source.id, document=document)
+        drive.run(units.write(SYSTEM, take))
+        if number % at_once == 0:
+            drive.run(group_new(units))
+    for _ in range(PASSES_MAX):
+        drive.run(group_new(units, at_once=WINDOW_MAX))
+    page = drive.run(units.read(SYSTEM, lambda ctx: ctx.tx.documents.scan(NEWS, limit=100_000)))
+    groups: dict[str, set[str]] = {}
+    for item in (NEWS.decode(row.raw) for row in page.rows):
+        groups.setdefault(item.story_id or item.id, set()).add(item.id)
+    return frozenset((name, frozenset(ids)) for name, ids in groups.items() if len(ids) > 1)
 
 
 def composed(

@@ -8,6 +8,7 @@
    becomes telling again, and a name that unrelated items hold does not.
 4. Each item borrows from its nearest neighbours, so that two headlines without a common word meet
    through a third, and items are joined as before: the events.
+5. Events that hold the core of a large one are joined with it (`event_cores`).
 
 Rule 1: the order of the items does not matter.
 Rule 2: only neighbours are joined, and neighbours lie within `SPAN` of each other. Items without a
@@ -28,6 +29,7 @@ from operator import itemgetter
 
 from attrs import define, field
 
+from svc_core.text.event_cores import join_by_core
 from svc_core.text.evidence import EvidenceTexts, Reading
 from svc_core.text.frequencies import Frequencies
 
@@ -81,7 +83,7 @@ def group_readings(items: Sequence[Reading], frequencies: Frequencies) -> list[l
     part_of = {index: number for number, part in enumerate(parts) for index in part}
     events = [
         [[copy for index in part for copy in copies[index]] for part in _parts(event, part_of)]
-        for event in _link(blends, near, EVENT_CUT)
+        for event in join_by_core(_link(blends, near, EVENT_CUT), readings, frequencies)
     ]
     events += [[[item]] for item in items if item.is_form]
     return sorted(events, key=lambda event: event[0][0].evidence.id)

@@ -57,14 +57,14 @@ from svc_core.text.frequencies import Frequencies
 from svc_core.text.grouping import group_readings
 from svc_core.text.templates import without_templates
 
-AT_ONCE = 1_000
+AT_ONCE = 500
 """The most items of windows that are grouped anew whatever is new in them, and of the blocks of
-one pass where there are several: about 1 s beside other work."""
+one pass where there are several: about 0.5 s beside other work."""
 BLOCK_ITEMS_MAX = 2_000
 """The most items of a block that is not cut in halves."""
 WINDOW_MAX = 10_000
 """The most items of a window that are read, and the most new ones of one pass."""
-SHARE = 5
+SHARE = 3
 """Larger windows are grouped anew at once where one item in so many is new."""
 EVERY = timedelta(milliseconds=10)
 """Else they wait so long for each of their items: ten times as long as grouping them takes."""
