@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_core.base import drive
-from svc_core.intel.incidents.story_grouping import PASSES_MAX, TRIES_MAX, group_new, story_names
+from svc_core.intel.incidents.story_grouping import (
+    PASSES_MAX,
+    TRIES_MAX,
+    Block,
+    group_new,
+    story_names,
+)
 from svc_core.intel.intake import record_intake as intake
 from svc_core.intel.news.model import UNGROUPED_ITEMS
 from svc_core.intel.news.news_corpus import ITEMS
@@ -170,6 +176,17 @@ def test_what_is_known_of_an_item_changes_and_its_event_stays(
     assert waiting(house) == 1
 
 
+def test_a_block_is_concerned_by_what_is_new_near_it_and_in_what_it_is_a_half_of() -> None:
+    whole = Block.at(0)
+    first, second = whole.halves()
+    after = Block.at(whole.span()[1] + 1)
+    assert second.is_concerned([whole.start])  # that may be why it is a half
+    assert not second.is_concerned([whole.start - 1])
+    assert first.is_concerned([whole.start - 1])
+    assert after.is_concerned([whole.span()[1]])
+    assert not after.is_concerned([whole.start])
+
+
 TITLES = (
     (STRIKE, "Bread prices rise", f"{STRIKE} again"),
     (f"{STRIKE}, union says", BLAZE, f"{BLAZE}: inquiry opens"),
@@ -183,7 +200,7 @@ def test_the_same_documents_make_the_same_events_in_any_order_and_batch(
     house_factory: Any, make_entry: Make, make_document: Make, draws: Any
 ) -> None:
     """Also where time is cut finely, passes wait, items are dated anew and sources taken back."""
-    days = st.none() | st.integers(0, 30)
+    days = st.none() | st.integers(0, 9)
     dates = draws.draw(st.lists(days, min_size=9, max_size=9))
     block_max, at_once = draws.draw(st.sampled_from((1, 3, 2_000))), draws.draw(st.integers(1, 9))
 
@@ -205,7 +222,7 @@ def test_the_same_documents_make_the_same_events_in_any_order_and_batch(
     settle(plain)
 
     house = house_factory()
-    drafts = [day and day - draws.draw(st.integers(0, 20)) for day in dates]
+    drafts = [day and day - draws.draw(st.integers(0, 9)) for day in dates]
     steps = [(folder, drafts) for folder in draws.draw(st.sets(st.integers(0, 2)))]
     steps += [(folder, dates) for folder in draws.draw(st.permutations(range(3)))]
     for folder, days_ in [(9, drafts), *steps]:
