@@ -17,12 +17,13 @@ Development halves, pair F1 before and after: four events of 24 to 55 items amon
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from collections.abc import Iterable, Mapping, Sequence, Set
+from datetime import datetime, timedelta
 from heapq import nlargest
+from itertools import chain
 from math import log
 
-from attrs import define, field, frozen
+from attrs import field, frozen
 
 from svc_core.text.evidence import Reading
 from svc_core.text.frequencies import Frequencies
@@ -40,17 +41,16 @@ _TELLING, _RARE = 2.0, 6.0  # weights (`idf`) of a term that tells something, of
 
 @frozen(eq=False)
 class _Group:
-    """Some items by number, how many of them hold each term, and the weights of their core."""
+    """Some items by number, how many of them hold each term, their times, and their core."""
 
-    members: Sequence[int]
+    members: list[int]
     counts: Mapping[str, int] = field(repr=False)
+    span: tuple[datetime, datetime]
     core: Mapping[str, float]
 
     def cover(self, core: Mapping[str, float]) -> tuple[float, float]:
         """How much of a core its items hold, and how much without the term that covers most."""
-        parts = [
-            weight * self.counts.get(term, 0) / len(self.members) for term, weight in core.items()
-        ]
+        parts = [weight * self.counts[term] / len(self.members) for term, weight in core.items()]
         total = sum(core.values())
         return sum(parts) / total, (sum(parts) - max(parts)) / total
 
@@ -59,85 +59,57 @@ def join_by_core(
     groups: Iterable[Sequence[int]], items: Sequence[Reading], frequencies: Frequencies
 ) -> list[list[int]]:
     """The groups of some items, by number, of which those of one large event are joined."""
-    window = _Window(items, frequencies)
+    terms = [frozenset(item.title + item.lead) for item in items]
+    window = _Window(items, frequencies, terms, Counter(chain.from_iterable(terms)))
     alive = {window.group(sorted(members)) for members in groups}
     fits: dict[tuple[_Group, _Group], float] = {}
-    fresh = [group for group in alive if group.core]
-    by_term: dict[str, set[_Group]] = {}
-    for group in alive:
-        _note(group, by_term)
+    fresh = set(alive)
     while True:
-        pairs = [(group, other) for group in fresh for other in _near(group, by_term) & alive]
-        pairs += [(other, group) for group in fresh for other in alive if other.core]
-        for left, right in pairs:
-            if left is not right and (fit := window.fit(left, right)):
-                fits[left, right] = fit
+        pairs = [(group, other) for group in fresh if group.core for other in alive]
+        pairs += [(other, group) for other in alive if other.core for group in fresh]
+        fits |= {pair: fit for pair in pairs if (fit := window.fit(*pair))}
         if not fits:
-            return sorted(list(group.members) for group in alive)
+            return sorted(group.members for group in alive)
         best = min(fits, key=lambda pair: (-fits[pair], pair[0].members, pair[1].members))
         fits = {pair: fit for pair, fit in fits.items() if not {*pair} & {*best}}
-        joint = window.group(sorted([*best[0].members, *best[1].members]))
-        alive = (alive - {*best}) | {joint}
-        fresh = [joint] if joint.core else []
-        _note(joint, by_term)
+        fresh = {window.group(sorted(best[0].members + best[1].members))}
+        alive = (alive - {*best}) | fresh
 
 
-def _note(group: _Group, by_term: dict[str, set[_Group]]) -> None:
-    for term in group.counts:
-        by_term.setdefault(term, set()).add(group)
-
-
-def _near(group: _Group, by_term: Mapping[str, set[_Group]]) -> set[_Group]:
-    """The groups that hold a term of a group's core."""
-    return set().union(*(by_term[term] for term in group.core))
-
-
-@define(eq=False)
+@frozen(eq=False)
 class _Window:
-    """The items among which groups are compared."""
+    """The items among which groups are compared, and the terms of each."""
 
     items: Sequence[Reading]
     frequencies: Frequencies
-    _terms: list[frozenset[str]] = field(init=False)
-    _holders: Counter[str] = field(init=False)
+    terms: Sequence[Set[str]]
+    holders: Mapping[str, int]
 
-    def __attrs_post_init__(self) -> None:
-        self._terms = [frozenset(item.title + item.lead) for item in self.items]
-        self._holders = Counter(term for terms in self._terms for term in terms)
-
-    def group(self, members: Sequence[int]) -> _Group:
+    def group(self, members: list[int]) -> _Group:
         """A group of items with its core; one of few items, or of few such terms, has none."""
-        counts = Counter(term for index in members for term in self._terms[index])
+        counts = Counter(term for index in members for term in self.terms[index])
+        times = [self.items[index].evidence.at for index in members]
         size, core = len(members), {}
-        if size >= ITEMS_MIN:
-            others = len(self._terms) - size + 10
-            for term, count in counts.items():
-                if count >= _HOLDERS * size:
-                    share = count / size
-                    elsewhere = (self._holders[term] - count + 0.5) / others
-                    rarity = min(1.0, self.frequencies.idf(term) / _RARE)
-                    core[term] = share * max(0.0, log(share / elsewhere)) * rarity
-        heaviest = nlargest(_TERMS_MAX, core, key=lambda term: (core[term], term))
-        weights = {term: core[term] for term in heaviest if core[term] > 0}
-        return _Group(members, counts, weights if len(weights) >= _TERMS_MIN else {})
+        for term, count in counts.items() if size >= ITEMS_MIN else ():
+            if count >= _HOLDERS * size:
+                elsewhere = (self.holders[term] - count + 0.5) / (len(self.terms) - size + 10)
+                rarity = min(1.0, self.frequencies.idf(term) / _RARE)
+                core[term] = count / size * max(0.0, log(count / size / elsewhere)) * rarity
+        heaviest = nlargest(_TERMS_MAX, filter(core.get, core), key=lambda term: (core[term], term))
+        core = {term: core[term] for term in heaviest if len(heaviest) >= _TERMS_MIN}
+        return _Group(members, counts, (min(times), max(times)), core)
 
     def fit(self, left: _Group, right: _Group) -> float:
         """How much of the core of a group another has; 0 where that is too little to join them."""
+        gap = max(left.span[0], right.span[0]) - min(left.span[1], right.span[1])
         cover, rest = right.cover(left.core)
-        if cover < _COVER or rest < _COVER_BUT_ONE or not self._meet(left, right):
+        if left is right or gap > APART or cover < _COVER or rest < _COVER_BUT_ONE:
             return 0.0
         if len(right.members) >= ITEMS_MIN:
-            if not right.core or left.cover(right.core)[0] < _COVER_BACK:
-                return 0.0
             telling = {term for term in left.core if self.frequencies.idf(term) >= _TELLING}
-            union = [*left.members, *right.members]
-            held = sum(len(telling & self._terms[index]) >= _TERMS_MIN for index in union)
-            if held < _UNION * len(union):
+            union = left.members + right.members
+            held = sum(len(telling & self.terms[index]) >= _TERMS_MIN for index in union)
+            is_mutual = right.core and left.cover(right.core)[0] >= _COVER_BACK
+            if not is_mutual or held < _UNION * len(union):
                 return 0.0
         return round(cover, 9)
-
-    def _meet(self, left: _Group, right: _Group) -> bool:
-        spans = [
-            [self.items[index].evidence.at for index in side.members] for side in (left, right)
-        ]
-        return max(map(min, spans)) - min(map(max, spans)) <= APART

@@ -76,10 +76,8 @@ PASSES_MAX = 50
 """Passes of one call, so that a stream of writes does not keep a process from reading sources."""
 
 _NEWS = "news"
-_MICROSECOND = timedelta(microseconds=1)
-_LONGEST = timedelta(days=8) // _MICROSECOND
+_LONGEST, _MARGIN = (timedelta(days=days) // timedelta(microseconds=1) for days in (8, 2))
 _SHORTEST = _LONGEST >> 8
-_MARGIN = timedelta(days=2) // _MICROSECOND
 
 
 @frozen
@@ -208,7 +206,7 @@ async def group_new(
             break
         firsts, before = await work.aside(scene.firsts)
         changes = await work.read(SYSTEM, partial(_changes, firsts=firsts, before=before))
-        if await _write(work, scene, changes):
+        if await _write(work, scene, attrs.evolve(changes, busy=scene.busy)):
             count += len(scene.new)
         else:
             tries += 1
@@ -229,9 +227,8 @@ async def _scene(ctx: Context, at_once: int, block_max: int) -> StoryScene | Non
             break
         start, last = Block.at(newest[0].order).span()
         end = start - 1
-        markers = (
-            await documents.scan(UNGROUPED_ITEMS, start=start, end=last, limit=WINDOW_MAX)
-        ).rows
+        page = await documents.scan(UNGROUPED_ITEMS, start=start, end=last, limit=WINDOW_MAX)
+        markers = page.rows
         due = await _blocks(ctx, [row.order for row in markers], block_max)
         around = await _around(ctx, [block for block in due if block not in blocks])
         if len(around) > at_once:
@@ -289,13 +286,7 @@ class StoryChanges:
 
     firsts: Mapping[str, str]
     names: Mapping[str, str | None]
-
-    def part(self, rows: Sequence[str]) -> "StoryChanges":
-        """The changes of some rows."""
-        return StoryChanges(
-            {id_: self.firsts[id_] for id_ in rows if id_ in self.firsts},
-            {id_: self.names[id_] for id_ in rows if id_ in self.names},
-        )
+    busy: Sequence[StoryPass] = ()
 
 
 async def _changes(
@@ -307,10 +298,9 @@ async def _changes(
     every = dict(firsts)
     level = {*firsts, *old.values()}
     while level and len(every) < WINDOW_MAX:
-        rows = await ctx.tx.documents.scan(
-            STORY_PARTS, where={"first": tuple(sorted(level))}, limit=WINDOW_MAX
-        )
-        after = [STORY_PARTS.decode(row.raw) for row in rows.rows]
+        where = {"first": tuple(sorted(level))}
+        page = await ctx.tx.documents.scan(STORY_PARTS, where=where, limit=WINDOW_MAX)
+        after = [STORY_PARTS.decode(row.raw) for row in page.rows]
         level = {part.id for part in after} - every.keys()
         every = {part.id: part.first for part in after} | every
     while level := {*every.values(), *old.values()} - every.keys():
@@ -332,8 +322,8 @@ async def _write(work: Units, scene: StoryScene, changes: StoryChanges) -> bool:
     for start in range(0, len(rows) + len(scene.new), ROWS_AT_ONCE):
         end = start + ROWS_AT_ONCE
         waiting = scene.new[max(0, start - len(rows)) : max(0, end - len(rows))]
-        part = changes.part(rows[start:end])
-        unit = partial(_put, changes=part, waiting=waiting, busy=scene.busy, version=version)
+        part = rows[start:end]
+        unit = partial(_put, changes=changes, part=part, waiting=waiting, version=version)
         new_version = await work.write(SYSTEM, unit)
         if new_version is None:
             return False
@@ -344,8 +334,8 @@ async def _write(work: Units, scene: StoryScene, changes: StoryChanges) -> bool:
 async def _put(
     ctx: Context,
     changes: StoryChanges,
+    part: Sequence[str],
     waiting: Sequence[StoredRow[UngroupedItem]],
-    busy: Sequence[StoryPass],
     version: int,
 ) -> int | None:
     """Write some rows; returns the pass's new version, or None where another pass wrote.
@@ -354,13 +344,12 @@ async def _put(
     """
     if await _version(ctx) != version:
         return None
-    rows = await ctx.tx.documents.get_many(NEWS, list({*changes.firsts, *changes.names}))
+    rows = await ctx.tx.documents.get_many(NEWS, part)
     for id_ in changes.firsts.keys() & rows.keys():
-        part = StoryPart(id_, changes.firsts[id_])
-        if part.first == id_:
+        if changes.firsts[id_] == id_:
             await ctx.tx.documents.delete(STORY_PARTS, id_)
         else:
-            await ctx.save(STORY_PARTS, id_, part)
+            await ctx.save(STORY_PARTS, id_, StoryPart(id_, changes.firsts[id_]))
     stories: set[str | None] = set()
     for id_ in changes.names.keys() & rows.keys():
         before, name = NEWS.decode(rows[id_].raw), changes.names[id_]
@@ -373,7 +362,7 @@ async def _put(
     for row in waiting:
         if waiting_now.get(row.id) == row:
             await ctx.tx.documents.delete(UNGROUPED_ITEMS, row.id)
-    for last_pass in busy if waiting else ():
+    for last_pass in changes.busy if waiting else ():
         await ctx.save(STORY_PASSES, last_pass.id, last_pass)
     return (await ctx.save(STORY_PASSES, _NEWS, StoryPass(_NEWS))).version
 

@@ -471,13 +471,5 @@ RECAPS_DUE: Collection[RecapDue] = Collection(
     name="recaps_due", model=RecapDue, prefix="", order=lambda due: micros(due.day), scope="system"
 )
 
-COLLECTIONS = (
-    NEWS,
-    NEWS_TEXTS,
-    UNGROUPED_ITEMS,
-    STORY_PASSES,
-    STORY_PARTS,
-    RECAPS,
-    RECAPS_DUE,
-    TOPIC_ACTIVITY,
-)
+COLLECTIONS = (NEWS, NEWS_TEXTS, UNGROUPED_ITEMS, STORY_PASSES, STORY_PARTS, RECAPS, RECAPS_DUE,
+               TOPIC_ACTIVITY)  # fmt: skip
