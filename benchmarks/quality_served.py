@@ -18,6 +18,7 @@ import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from itertools import cycle
 from pathlib import Path
 from shutil import copytree
@@ -127,7 +128,8 @@ class Desk:
         """The id of a report on a subject over everything."""
         body = {"name": name, "topic": topic, "frequency": "manual", "language": language}
         profile = self.server.local("createProfile", body=body, account=self.id)
-        members = {"path": {"profileId": profile["id"]}, "account": self.id}
+        body = {"end": datetime.now(UTC).isoformat()}  # without it the items of one interval
+        members = {"path": {"profileId": profile["id"]}, "account": self.id, "body": body}
         return str(self.server.local("generateReport", **members)["id"])
 
 
