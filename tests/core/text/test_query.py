@@ -46,3 +46,14 @@ def test_a_country_is_asked_for_by_all_its_names(
 
 def test_a_name_of_two_countries_means_neither() -> None:
     assert Query.of("Dominican").synonyms == ()
+
+
+def test_a_topic_of_very_many_subjects_is_parted_into_few_and_none_is_left_out() -> None:
+    lines = [", ".join(f"w{line}x{place}" for place in range(12)) for line in range(15)]
+    query = Query.of("\n".join(lines))
+
+    def leaves(part: Query) -> list[Query]:
+        return [leaf for row in part.parts for leaf in leaves(row)] or [part]
+
+    assert len(leaves(query)) <= 12
+    assert {term for part in leaves(query) for term in part.factors} == {*query.factors}
