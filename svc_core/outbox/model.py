@@ -56,8 +56,13 @@ from svc_core.wire.constraints import Doc, Example, Ge, IdOf, MaxLen, MinLen
 
 REPORT_GENERATED: Final = "dev.svc.report.generated.v1"
 RUN_FINISHED: Final = "dev.svc.automation.run.finished.v1"
+SIGNAL_DETECTED: Final = "dev.svc.signal.detected.v1"
 TEST: Final = "dev.svc.webhook.test.v1"
-EventType = Literal["dev.svc.report.generated.v1", "dev.svc.automation.run.finished.v1"]
+EventType = Literal[
+    "dev.svc.report.generated.v1",
+    "dev.svc.automation.run.finished.v1",
+    "dev.svc.signal.detected.v1",
+]
 DEFAULT_EVENTS: tuple[EventType, ...] = (REPORT_GENERATED,)
 
 FAILURES_MAX = 5
@@ -258,6 +263,13 @@ class Queue:
     last_delivery: NewestDelivery = None
 
 
+@frozen
+class SignalWatch:
+    """How far the change feed was looked through for a workspace that is told of signals."""
+
+    position: int
+
+
 WEBHOOKS: Collection[StoredWebhook] = Collection(
     name="webhooks",
     model=StoredWebhook,
@@ -309,9 +321,19 @@ QUEUES: Collection[Queue] = Collection(
 """One row a webhook; workers read the lowest `wake_at` of every tenant."""
 
 
+SIGNAL_WATCHES: Collection[SignalWatch] = Collection(
+    name="signal_watches", model=SignalWatch, prefix="", order=lambda watch: watch.position
+)
+"""One row in each workspace of which a webhook takes the event, from then on."""
+WATCH_ID: Final = "feed"
+
+
 def delivery_id(webhook_id: str, event_id: str) -> str:
     """The identifier of the one delivery of an event to a webhook."""
     return ids.derived_id("att", "delivery", webhook_id, event_id)
 
 
-COLLECTIONS = (WEBHOOKS, WEBHOOK_SECRETS, EVENTS, DELIVERIES, QUEUED_DELIVERIES, QUEUES)
+COLLECTIONS = (
+    *(WEBHOOKS, WEBHOOK_SECRETS, EVENTS, DELIVERIES, QUEUED_DELIVERIES, QUEUES),
+    SIGNAL_WATCHES,
+)

@@ -19,7 +19,7 @@ from svc_core.formats.reading.markup_text import clip, fold_space
 from svc_core.operation.context import Context, scan_values
 from svc_core.operation.ports import ChangeType
 from svc_core.outbox.cloud_events import cloud_event, enabled_webhooks, publish
-from svc_core.outbox.model import REPORT_GENERATED, StoredWebhook
+from svc_core.outbox.model import REPORT_GENERATED, EventType, StoredWebhook
 from svc_core.reports.model import REPORTS, ReportFacets, ReportRow
 from svc_core.reports.profiles.followers import FollowerTask, subscriber
 from svc_core.reports.profiles.model import SUBSCRIPTIONS, Subscription
@@ -81,13 +81,15 @@ async def subscription_to(ctx: Context, profile_id: str) -> Subscription | None:
     return next(iter(await scan_values(ctx, SUBSCRIPTIONS, where=filters, limit=1)), None)
 
 
-def wants(webhook: StoredWebhook, subscription: Subscription) -> bool:
-    """Whether the subscription notifies this webhook, and the webhook wants the report."""
+def wants(
+    webhook: StoredWebhook, subscription: Subscription, event: EventType = REPORT_GENERATED
+) -> bool:
+    """Whether the subscription notifies this webhook, and the webhook wants such an event of it."""
     choice, profile_ids = subscription.delivery.webhook_ids, webhook.profile_ids
     return (
         subscription.status == "active"
         and (not choice or webhook.id in choice)
-        and REPORT_GENERATED in webhook.events
+        and event in webhook.events
         and (not profile_ids or subscription.profile_id in profile_ids)
     )
 

@@ -144,6 +144,12 @@ def is_published_in(at: datetime | None, times: Times, since: datetime | None) -
     return at is not None and (start is None or start <= at) and at <= end
 
 
+def evidence_of_row(row: Any) -> EvidenceTexts:
+    """The evidence that an event, incident, vulnerability or signal is by its own text."""
+    kinds = (*_KINDS, _EVENTS)
+    return _evidence(next(kind for kind in kinds if isinstance(row, kind.collection.model)), row)
+
+
 def _evidence(kind: _Kind[T], row: Any) -> EvidenceTexts:
     title, text = kind.words(row)
     source: SourceRef = row.sources[0]

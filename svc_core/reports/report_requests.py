@@ -73,17 +73,17 @@ def admitted(
         Problem: RATE_LIMITED, with the time until there is room.
     """
     now = item.at
-    held = [other for other in items if other.until is not None and other.until > now]
+    active = [other for other in items if other.until is not None and other.until > now]
     # A clock that was set back by more makes nobody wait for longer.
     hour = [other for other in items if abs(now - other.at) < HOUR]
-    if len(held) >= at_once:
+    if len(active) >= at_once:
         detail = f"A workspace makes {at_once} reports at once, and they are being made."
         raise _later(detail, NEXT_SECONDS)
     if per_hour and len(hour) >= per_hour:
         end = sorted(other.at for other in hour)[-per_hour] + HOUR
         detail = f"A workspace makes {per_hour} reports an hour on request."
         raise _later(detail, min(ceil((end - now).total_seconds()), 3_600))
-    return (*(other for other in items if other in held or (per_hour and other in hour)), item)
+    return (*(other for other in items if other in active or (per_hour and other in hour)), item)
 
 
 def _later(detail: str, seconds: int) -> Problem:

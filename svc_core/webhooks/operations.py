@@ -21,6 +21,9 @@ from svc_core.outbox.model import (
     DELIVERIES,
     QUEUES,
     REPORT_GENERATED,
+    SIGNAL_DETECTED,
+    SIGNAL_WATCHES,
+    WATCH_ID,
     WEBHOOK_SECRETS,
     WEBHOOKS,
     WEBHOOKS_MAX,
@@ -32,6 +35,7 @@ from svc_core.outbox.model import (
     OutboxEvent,
     ProfileIds,
     Queue,
+    SignalWatch,
     StoredWebhook,
     Url,
     Webhook,
@@ -168,9 +172,14 @@ async def _complete(ctx: Context, change: RowEdit[StoredWebhook]) -> StoredWebho
     return webhook
 
 
-async def _store_secret(ctx: Context, change: RowEdit[StoredWebhook]) -> None:
+async def _follow(ctx: Context, change: RowEdit[StoredWebhook]) -> None:
+    """Store the secret of a new webhook, and have the feed watched from now on for signals."""
     if change.before is None:
         await keys.store_secret(ctx, change.after.id, secret_key(change.members["secret"]))
+    takes_signals = SIGNAL_DETECTED in change.after.events
+    if takes_signals and await ctx.find(SIGNAL_WATCHES, WATCH_ID) is None:
+        head = await ctx.tx.changes.head()
+        await ctx.save(SIGNAL_WATCHES, WATCH_ID, SignalWatch(head.everybody))
 
 
 async def _view(ctx: Context, webhook: StoredWebhook) -> bytes:
@@ -272,7 +281,7 @@ WEBHOOK_ROWS = Crud(
         "profileIds": [],
     },
     complete=_complete,
-    follow=_store_secret,
+    follow=_follow,
     view=_view,
     answer=Webhook,
 )

@@ -114,7 +114,7 @@ MinSignalConfidence = Annotated[
     float,
     Ge(0),
     Le(1),
-    Doc("Signals below this confidence are not counted in events."),
+    Doc("Signals below this confidence are neither counted in events nor announced."),
     Example(0.4),
 ]
 

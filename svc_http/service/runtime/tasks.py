@@ -3,7 +3,7 @@
 Rule 1: each worker claims its work in the store, so that any number of processes may run each.
 Rule 2: a process with workers also maintains the store: it deletes old answers, deliveries and
         conversations, seals secrets anew, removes files without a row and reports without a
-        profile, indexes reports and signals, and informs subscribers.
+        profile, indexes reports and signals, informs subscribers, and tells of new signals.
 Rule 3: only a process that has the store alone takes over at its start what the one before it had
         begun. In a store of several processes the claims of a dead one expire.
 """
@@ -42,6 +42,7 @@ from svc_http.service.workers.retention import (
 )
 from svc_http.service.workers.schedules import schedule_loop
 from svc_http.service.workers.secrets import renew_secrets
+from svc_http.service.workers.signal_announcements import signal_loop
 from svc_http.service.workers.source_pulls import ingest_loop
 from svc_http.service.workers.subscribers import subscriber_loop
 from svc_http.settings import Settings
@@ -80,6 +81,7 @@ def workers_of(
         lambda run: renew_secrets(run.service, run.on_failure("webhook secrets")),
         _remove_files,
         lambda run: retention_loop(run.service, run.commits, run.on_failure("reports")),
+        lambda run: signal_loop(run.service, run.commits, run.on_failure("signals")),
         lambda run: subscriber_loop(run.service, run.commits, run.on_failure("subscribers")),
         _reconcile,
         lambda run: IndexWork(run.service, model, run.shared.leases).run(run.commits),

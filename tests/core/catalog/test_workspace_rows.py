@@ -54,7 +54,7 @@ LEFT_OUT = {
     },
     "a queue": {
         "due", "leaving", "follows", "followed", "work", "speaking", "media_doubts", "waiting",
-        "queues", "report_requests",
+        "queues", "report_requests", "signal_watches",
     },
 }  # fmt: skip
 """What an export lacks, by the reason."""
