@@ -34,6 +34,8 @@ from svc_core.wire.constraints import Example
 HELD_MAX: Final = timedelta(minutes=5)
 """Many times what a report takes, even where a model rewrites it."""
 HOUR: Final = timedelta(hours=1)
+YEARS: Final = range(1970, 2200)
+"""In which a period may end: it may have to begin an interval of the schedule earlier."""
 NEXT_SECONDS: Final = 5
 """When to come back while as many are being made as may be: most take less."""
 
@@ -152,6 +154,9 @@ async def _composed(ctx: WorkContext, request: GenerateReport) -> AsyncIterator[
     if body.start is not None and body.start >= (body.end or ctx.now):
         step = "Send a `start` that is before the `end`, or before now where there is no `end`."
         raise Problem(problem.VALIDATION_FAILED, "/start: must be before the end", resolution=step)
+    if (body.end or ctx.now).year not in YEARS:
+        step = f"Send an `end` between {YEARS[0]} and {YEARS[-1]}, or none."
+        raise Problem(problem.VALIDATION_FAILED, "/end: no year of a report", resolution=step)
     if body.start is not None or body.end is not None:
         window = composition.Window(body.end or ctx.now, body.start, "published")
     item = ReportRequest(ctx.ids.random(8).hex(), ctx.now, ctx.now + HELD_MAX)

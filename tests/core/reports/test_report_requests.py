@@ -216,6 +216,8 @@ def test_an_hour_has_twenty_and_no_refusal_counts(desk: Desk) -> None:
         refusal = desk.refused(body)
         assert (refusal.type.code, "/start" in refusal.detail) == ("VALIDATION_FAILED", True)
         assert "before" in refusal.resolution
+    for year in ("0001", "9999"):
+        assert "/end" in desk.refused({"end": f"{year}-12-31T23:59:59Z"}).detail
     nobody = {"profileId": "prf_" + "0" * 24}
     assert desk.refusal("generateReport", path=nobody).type.code == "NOT_FOUND"
     foreign = {"path": {"profileId": desk.profile_id}, "tenant": "wsp_b"}
