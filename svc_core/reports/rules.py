@@ -152,7 +152,7 @@ def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
         key_points=_bare(_with_sections((*lead, *facets.key_points), facets), "text"),
         briefs=_bare(facets.briefs, "text"),
         notes=tuple(map(bare, facets.notes)),
-        signals=_bare(facets.signals or (), "title", "summary"),
+        signals=_bare(facets.signals or (), "title", "summary", "statement"),
         sources=_bare(facets.sources, "title", "name"),
     )
 

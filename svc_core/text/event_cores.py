@@ -50,9 +50,10 @@ class _Group:
 
     def cover(self, core: Mapping[str, float]) -> tuple[float, float]:
         """How much of a core its items hold, and how much without the term that covers most."""
-        parts = [weight * self.counts[term] / len(self.members) for term, weight in core.items()]
-        total = sum(core.values())
-        return sum(parts) / total, (sum(parts) - max(parts)) / total
+        counts, size = self.counts, len(self.members)
+        parts = [core[term] * counts[term] / size for term in core if term in counts]
+        total, whole = sum(core.values()), sum(parts)
+        return whole / total, (whole - max(parts, default=0.0)) / total
 
 
 def join_by_core(
@@ -102,8 +103,10 @@ class _Window:
     def fit(self, left: _Group, right: _Group) -> float:
         """How much of the core of a group another has; 0 where that is too little to join them."""
         gap = max(left.span[0], right.span[0]) - min(left.span[1], right.span[1])
+        if left is right or gap > APART or left.core.keys().isdisjoint(right.counts.keys()):
+            return 0.0
         cover, rest = right.cover(left.core)
-        if left is right or gap > APART or cover < _COVER or rest < _COVER_BUT_ONE:
+        if cover < _COVER or rest < _COVER_BUT_ONE:
             return 0.0
         if len(right.members) >= ITEMS_MIN:
             telling = {term for term in left.core if self.frequencies.idf(term) >= _TELLING}

@@ -28,7 +28,7 @@ def publisher_name(title: str, host: str) -> str:
     if not scores.get(best):
         return title
     words = best.split()
-    for end in range(1, len(words) - _TRAILING_WORDS + 1):
+    for end in range(1, min(len(words) - _TRAILING_WORDS, _NAME_WORDS_MAX) + 1):
         if _is_name(words[:end], name, host):
             return " ".join(words[:end])
     return " ".join(words)
