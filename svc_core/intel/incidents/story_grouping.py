@@ -64,6 +64,9 @@ BLOCK_ITEMS_MAX = 2_000
 """The most items of a block that is not cut in halves."""
 WINDOW_MAX = 10_000
 """The most items of a window that are read, and the most new ones of one pass."""
+BLOCKS_MAX = 24
+"""The most blocks of one pass in a busy part of time, so that its items fit in memory: 2,000 each,
+and those around. What is new at one instant concerns fewer."""
 SHARE = 3
 """Larger windows are grouped anew at once where one item in so many is new."""
 EVERY = timedelta(milliseconds=10)
@@ -228,8 +231,8 @@ async def _scene(ctx: Context, at_once: int, block_max: int) -> StoryScene | Non
         start, last = Block.at(newest[0].order).span()
         end = start - 1
         page = await documents.scan(UNGROUPED_ITEMS, start=start, end=last, limit=WINDOW_MAX)
-        markers = page.rows
-        due = await _blocks(ctx, [row.order for row in markers], block_max)
+        blocks_due = await _blocks(ctx, [row.order for row in page.rows], block_max)
+        markers, due = _latest(page.rows, blocks_due)
         around = await _around(ctx, [block for block in due if block not in blocks])
         if len(around) > at_once:
             if items:
@@ -247,6 +250,19 @@ async def _scene(ctx: Context, at_once: int, block_max: int) -> StoryScene | Non
     texts = await documents.get_many(NEWS_TEXTS, list(items))
     pairs = tuple((item, texts[id_]) for id_, item in items.items() if id_ in texts)
     return StoryScene(tuple(new), tuple(blocks), pairs, await _version(ctx), tuple(busy))
+
+
+def _latest(
+    markers: Sequence[StoredRow[UngroupedItem]], due: Sequence[Block]
+) -> tuple[Sequence[StoredRow[UngroupedItem]], Sequence[Block]]:
+    """Some blocks, the latest, and what is new that concerns no others."""
+    order = sorted(due, key=lambda block: -block.start)
+    rest = order[BLOCKS_MAX:]
+    part = [row for row in markers if not any(block.is_concerned([row.order]) for block in rest)]
+    if not (rest and part):
+        return markers, due
+    instants = [row.order for row in part]
+    return part, [block for block in order[:BLOCKS_MAX] if block.is_concerned(instants)]
 
 
 async def _blocks(ctx: Context, instants: Sequence[int], block_max: int) -> list[Block]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from svc_core.base import drive
 from svc_core.intel.incidents.story_grouping import (
+    BLOCKS_MAX,
     PASSES_MAX,
     TRIES_MAX,
     Block,
@@ -79,9 +80,14 @@ class Work:
 
     def __init__(self, house: Any, meanwhile: Callable[[], Any] | None = None) -> None:
         self.house, self.units, self.meanwhile, self.writes = house, house.hands, meanwhile, 0
+        self.blocks: list[int] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.units, name)
+
+    async def aside(self, work: Any) -> Any:
+        self.blocks.append(len(work.__self__.blocks))
+        return await self.units.aside(work)
 
     async def write(self, tenant: str, usecase: Any) -> Any:
         if self.meanwhile is not None:
@@ -287,6 +293,27 @@ def test_more_new_items_than_a_window_holds_are_grouped_in_parts(
         outcomes.append(stories(house))
         assert waiting(house) == 0
     assert outcomes[0] == outcomes[1]
+
+
+def test_a_pass_over_a_busy_part_of_time_has_a_bounded_number_of_blocks(
+    house_factory: Any, make_entry: Make, make_document: Make
+) -> None:
+    instants = [NOON - 5 * DAY + timedelta(hours=hours) for hours in range(0, 168, 3)]
+    outcomes = []
+    for block_max in (1, 2_000):
+        house = house_factory()
+        for source, title in (("s", f"{STRIKE}, union says"), ("t", STRIKE)):
+            entries = [
+                make_entry(f"{at} {source}", title=f"{title} {at.hour}", published_at=at)
+                for at in instants
+            ]
+            house.take(house.add(f"https://{source}.example/feed"), make_document(*entries))
+        work = Work(house)
+        assert drive.run(group_new(work, block_max=block_max)) == 2 * len(instants)
+        assert waiting(house) == 0
+        outcomes.append(work.blocks)
+    assert len(outcomes[0]) > 1
+    assert max(outcomes[0]) <= BLOCKS_MAX
 
 
 def test_a_pass_begins_again_where_another_wrote(
