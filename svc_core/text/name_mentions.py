@@ -19,6 +19,7 @@ from attrs import evolve, frozen
 from svc_core import data
 from svc_core.text.evidence import Reading
 from svc_core.text.stories import Story
+from svc_core.text.tables import words_of
 from svc_core.text.words import fold_case, stop_words
 
 PERSON, ORGANISATION, PLACE = "person", "organization", "place"
@@ -287,10 +288,7 @@ def _fold_surnames(counts: Mapping[str, int], names: Mapping[str, Mention]) -> C
 
 @cache
 def _words(role: str) -> frozenset[str]:
-    rows = (line.split("\t") for line in data.table_lines("name_words.tsv"))
-    return frozenset(
-        word.replace("_", " ") for kind, words in rows if kind == role for word in words.split()
-    )
+    return frozenset(words_of("name_words.tsv", role))
 
 
 @cache

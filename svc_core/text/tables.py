@@ -1,18 +1,28 @@
-"""Reads word lists that stand in the source code, separated by white space."""
+"""Reads the tables of words of a kind: each line is a kind, a tab and words, `_` for a space."""
 
 import re
 from collections.abc import Iterable
+from functools import cache
+
+from svc_core import data
 
 
-def word_set(text: str) -> frozenset[str]:
-    """The words of a list."""
-    return frozenset(text.split())
+@cache
+def words_of(table: str, kind: str) -> tuple[str, ...]:
+    """The words of one kind in a table, in order."""
+    lines = (words for row_kind, words in data.table_rows(table) if row_kind == kind)
+    return tuple(word.replace("_", " ") for line in lines for word in line.split())
 
 
-def pairs(table: str) -> dict[str, str]:
-    """The pairs written as `short:long`; an underscore stands for a space."""
-    parts = (pair.replace("_", " ").partition(":") for pair in table.split())
-    return {short: long for short, _, long in parts}
+def spoken(kind: str) -> tuple[str, ...]:
+    """The words of one kind in the table of speech."""
+    return words_of("speech.tsv", kind)
+
+
+def spoken_pairs(kind: str) -> dict[str, str]:
+    """The pairs of one kind in the table of speech, written as `short:long`."""
+    pairs = (word.partition(":") for word in spoken(kind))
+    return {short: long for short, _, long in pairs}
 
 
 def alternation(names: Iterable[str]) -> str:

@@ -2,31 +2,12 @@
 
 import re
 
-from svc_core.text.tables import alternation, pairs
+from svc_core.text.tables import alternation, spoken, spoken_pairs
 from svc_core.text.wording import MONTHS
 
-_BEFORE_NAME = pairs("""
-    Dr:Doctor Mr:Mister Mrs:Missus Prof:Professor Gen:General Lt:Lieutenant Col:Colonel Maj:Major
-    Capt:Captain Sgt:Sergeant Adm:Admiral Cmdr:Commander Brig:Brigadier Sen:Senator
-    Rep:Representative Gov:Governor Pres:President Rev:Reverend Hon:Honourable Amb:Ambassador
-    Supt:Superintendent Insp:Inspector St:Saint Mt:Mount Ft:Fort
-""")
-_ANYWHERE = pairs("""
-    e.g.:for_example eg.:for_example i.e.:that_is etc.:et_cetera etc:et_cetera et_al.:and_others
-    vs.:versus vs:versus viz.:namely cf.:compare approx.:approximately dept.:department
-    Dept.:Department govt.:government Govt.:Government gov't:government intl.:international
-    Inc.:Incorporated Ltd.:Limited Corp.:Corporation Co.:Company Bros.:Brothers Jr.:Junior
-    Sr.:Senior Ave.:Avenue Blvd.:Boulevard Univ.:University a.k.a.:also_known_as aka:also_known_as
-    w/o:without incl.:including excl.:excluding yoy:year_on_year YoY:year_on_year y/y:year_on_year
-    qoq:quarter_on_quarter QoQ:quarter_on_quarter q/q:quarter_on_quarter MoM:month_on_month
-    m/m:month_on_month PhD:PHD Ph.D.:PHD WWI:World_War_One WWII:World_War_Two
-""")
-_ONLY_BEFORE_NUMBER = pairs("""
-    No.:number no.:number Nos.:numbers nos.:numbers Nr.:number Art.:article art.:article
-    Fig.:figure fig.:figure Vol.:volume vol.:volume Ch.:chapter ch.:chapter Sec.:section
-    sec.:section p.:page pp.:pages para.:paragraph ca.:about c.:about est.:estimated
-    approx.:approximately min.:minimum §:section §§:sections
-""")
+_BEFORE_NAME = spoken_pairs("before_name")
+_ANYWHERE = spoken_pairs("abbreviation")
+_ONLY_BEFORE_NUMBER = spoken_pairs("before_number")
 _MONTHS = {month[:3]: month for month in MONTHS} | {"Sept": "September"}
 _MONTH_NAME = f"({alternation(_MONTHS)})"
 
@@ -47,10 +28,7 @@ _POINT = re.compile(
     r"Jerusalem|Korea|Macedonia|Sudan|Timor|Virginia)n?s?\b)"
 )
 _WITH = re.compile(r"(?<!\w)w/(?=\s?\w)")
-_STARTERS = (
-    "The|A|An|In|On|At|It|He|She|They|We|I|But|And|As|For|If|This|That|These|Those|There|However|"
-    "Meanwhile|After|Before|When|While|Its|His|Her|Their|Officials|Analysts"
-)
+_STARTERS = alternation(spoken("starter"))
 _ENDS = re.compile(rf"\s*\Z|['\")]*\s+(?:{_STARTERS})\b")
 
 

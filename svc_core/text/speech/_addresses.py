@@ -2,10 +2,9 @@
 
 import re
 
-_TLD = (
-    "com|org|net|gov|edu|int|mil|io|info|biz|eu|uk|de|fr|ru|cn|ua|ch|nl|jp|ca|au|se|fi|dk|pl|es|br|"
-    "tv|news|app|dev|ai|onion|example"
-)
+from svc_core.text.tables import alternation, spoken
+
+_TLD = alternation(spoken("top_level_domain"))
 _LINK = re.compile(r"(?<![\w])(?:[A-Za-z][A-Za-z0-9+]{1,11}://|www\.)([^\s<>\"]++)")
 _MAIL = re.compile(
     r"(?<![\w.%+-])(?:mailto:)?([\w.%+-]{1,64})@((?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,24})(?!\w)"

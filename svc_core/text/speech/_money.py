@@ -12,27 +12,11 @@ from svc_core.text.speech._numbers import (
     scale_words,
     sign_words,
 )
-from svc_core.text.tables import alternation
-
-# `one/many:signs and codes`; the plural only where it is not the singular and an `s`.
-_CURRENCIES = """
-    US_dollar:USD,US$,$US,$ euro:EUR,€ pound:GBP,£ yen/yen:JPY,¥,￥ yuan/yuan:CNY,RMB,CN¥,元
-    Swiss_franc:CHF Norwegian_krone/Norwegian_kroner:NOK Swedish_krona/Swedish_kronor:SEK
-    Danish_krone/Danish_kroner:DKK Icelandic_krona/Icelandic_kronur:ISK
-    Australian_dollar:AUD,A$,AU$ Canadian_dollar:CAD,C$,CA$ New_Zealand_dollar:NZD,NZ$
-    Hong_Kong_dollar:HKD,HK$ Singapore_dollar:SGD,S$ Taiwan_dollar:TWD,NT$ rupee:Rs,Rs.,₹
-    Indian_rupee:INR Pakistani_rupee:PKR rouble:₽ Russian_rouble:RUB hryvnia:UAH,₴ won/won:KRW,₩
-    lira/lira:₺ Turkish_lira/Turkish_lira:TRY real/reais:R$ Brazilian_real/Brazilian_reais:BRL
-    peso:₱ Mexican_peso:MXN Argentine_peso:ARS Chilean_peso:CLP Colombian_peso:COP
-    Philippine_peso:PHP rand/rand:ZAR zloty:PLN,zł Czech_koruna:CZK forint:HUF
-    Romanian_leu/Romanian_lei:RON shekel:ILS,₪ Saudi_riyal:SAR UAE_dirham:AED Qatari_riyal:QAR
-    Iranian_rial:IRR Egyptian_pound:EGP Kenyan_shilling:KES naira/naira:NGN,₦ baht/baht:THB,฿
-    rupiah/rupiah:IDR ringgit/ringgit:MYR dong/dong:VND,₫ tenge/tenge:₸ bitcoin:BTC,₿
-"""
+from svc_core.text.tables import alternation, spoken_pairs
 
 _NAMES = {
     mark: (name, plural or f"{name}s")
-    for names, _, marks in (entry.replace("_", " ").partition(":") for entry in _CURRENCIES.split())
+    for names, marks in spoken_pairs("currency").items()
     for name, _, plural in [names.partition("/")]
     for mark in marks.split(",")
 }

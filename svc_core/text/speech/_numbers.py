@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-from svc_core.text.tables import alternation, pairs
+from svc_core.text.tables import alternation, spoken_pairs
 
 NUMBER = (
     r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,5}|[0-9]{1,2}(?:,[0-9]{2}){1,5},[0-9]{3}|[0-9]{1,15})"
@@ -15,17 +15,12 @@ START = r"(?<![\w.,])(?<![A-Za-z]-)"
 DASH = r"\s?[–-]\s?"
 SIGN = r"(?:(?<![\w)–-])(?P<sign>[+-]))?"
 
-SCALES = pairs("""
-    k:thousand K:thousand thousand:thousand m:million M:million mn:million Mn:million mm:million
-    MM:million mln:million mio:million million:million b:billion B:billion bn:billion Bn:billion
-    BN:billion bln:billion billion:billion t:trillion T:trillion tn:trillion tln:trillion
-    trn:trillion trillion:trillion lakh:lakh cr:crore crore:crore lakh_crore:lakh_crore
-""")
+SCALES = spoken_pairs("scale")
 SCALE = alternation(SCALES)
 
 _ARTICLE = re.compile(r"(?:.*[^\w-])?[Aa]n?\s", re.DOTALL)
 _SINGULAR = re.compile(r"1(?:\.0+)?")
-_PARTS = pairs("2:half 3:third 4:quarter 5:fifth 6:sixth 7:seventh 8:eighth 9:ninth 10:tenth")
+_PARTS = spoken_pairs("part")
 _VULGAR = re.compile("([0-9])?([¼-¾⅐-⅞])")
 _FRACTION = re.compile(
     r"(?<![\w./,-])(?:([0-9]{1,4})(?: and)? )?([1-9])/([2-9]|10)(?:ths?|rds?)?(?![\w/]|[.,][0-9])"
@@ -44,10 +39,7 @@ _CHAIN = re.compile(r"(?<=[0-9])-(?=[0-9])")
 _TIMES = re.compile(r"(?<=[0-9])(?:\s?[*×]\s?|(?<!\b0)x)(?=[0-9])|(?<=[0-9])[x×](?!\w)")
 _SIGNED_NUMBER = re.compile(rf"(?:{SIGN}){NUMBER}")
 _NUMBER_SIGN = re.compile(r"(?<![\w&])#\s?(?=[0-9])")
-_COMPARISONS = pairs(
-    "~:about ≈:about ±:plus_or_minus +/-:plus_or_minus <:less_than >:more_than ≤:at_most ≥:at_least"
-    " <=:at_most >=:at_least"
-)
+_COMPARISONS = spoken_pairs("comparison")
 _COMPARE = re.compile(rf"({alternation(_COMPARISONS)})\s?(?=[+-]?[$€£¥]?[0-9])")
 
 

@@ -3,20 +3,10 @@
 import re
 
 from svc_core.text.speech._numbers import nth
+from svc_core.text.tables import alternation, spoken
 
-_SERIES = (
-    "Part|Chapter|Book|Volume|Act|Article|Annex|Appendix|Section|Title|Phase|Stage|Level|Tier|Type|"
-    "Class|Category|Group|Round|Schedule|Mark|Basel|Minsk|Astana|Camp David|Geneva|Vatican|"
-    "World War|Super Bowl|Apollo|Oslo|Division|Region|Block|Generation|Solvency|Pillar|START|SALT|"
-    "article|chapter|section|volume"
-)
-_RULERS = (
-    "Abdullah|Adrian|Alexander|Alfonso|Benedict|Carl Gustaf|Catherine|Charles|Christian|Clement|"
-    "David|Edward|Elizabeth|Farouk|Felipe|Francis|Franz Josef|Frederick|Frederik|George|Gregory|"
-    "Harald|Henri|Henry|Hussein|Ivan|James|John Paul|Juan Carlos|King|Leo|Leopold|Louis|Margrethe|"
-    "Mary|Mohammed|Napoleon|Nicholas|Olav|Paul|Peter|Philip|Philippe|Pius|Pope|Queen|Rama|Richard|"
-    "Selim|Tawadros|Tupou|Urban|Victoria|Wilhelm|William|Xavier"
-)
+_SERIES = alternation(spoken("series"))
+_RULERS = alternation(spoken("ruler"))
 _ROMAN = r"((?:XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?<=[IVXL])\b(?!-|['’.](?!s\b)\w)"
 _PART = re.compile(rf"\b({_SERIES}) {_ROMAN}")
 _RULER = re.compile(rf"\b({_RULERS}) {_ROMAN}(?<=[IVXL]{{2}})")  # one letter may be an initial
