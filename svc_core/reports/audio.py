@@ -12,7 +12,7 @@ from attrs import frozen
 from svc_core.base.unset import UNSET, Maybe
 from svc_core.operation.members import CreatedAt, ReportId, micros
 from svc_core.operation.ports import Collection
-from svc_core.wire.constraints import Doc, Example, Ge, IdOf
+from svc_core.wire.constraints import Example, Ge, IdOf
 
 _SHA256: Final = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
@@ -21,28 +21,25 @@ MIME_TYPES: Final = {"mp3": "audio/mpeg", "wav": "audio/wav"}
 
 _NAME: Final = re.compile(rf"[0-9a-f]{{64}}\.(?:{'|'.join(MIME_TYPES)})", re.ASCII)
 
-AudioId = Annotated[str, IdOf("aud"), Doc("Audio identifier; a new recording has a new one.")]
-MimeType = Annotated[str, Doc("Media type of the file."), Example("audio/mpeg")]
-SizeBytes = Annotated[int, Ge(0), Doc("Size of the file in bytes."), Example(1_045_315)]
-Sha256 = Annotated[str, Doc("SHA-256 of the file, in hexadecimal."), Example(_SHA256)]
-DurationSeconds = Annotated[
-    float, Ge(0), Doc("How long it plays, in seconds, measured on the file."), Example(130.664)
-]
-Voice = Annotated[str, Doc("The voice that reads it."), Example("espeak-ng en-us")]
-
 
 @frozen
 class AudioFacet:
     """A report's audio: the file, where it is, and how long it plays."""
 
-    id: AudioId
+    id: Annotated[str, IdOf("aud")]
+    """Audio identifier; a new recording has a new one."""
     url: Annotated[str, Example(f"https://media.example.com/{_SHA256}.mp3")]
     """Where the file is. Without a CDN the address opens for at least an hour."""
-    mime_type: MimeType
-    size_bytes: SizeBytes
-    sha256: Sha256
-    duration_seconds: DurationSeconds
-    voice: Voice
+    mime_type: Annotated[str, Example("audio/mpeg")]
+    """Media type of the file."""
+    size_bytes: Annotated[int, Ge(0), Example(1_045_315)]
+    """Size of the file in bytes."""
+    sha256: Annotated[str, Example(_SHA256)]
+    """SHA-256 of the file, in hexadecimal."""
+    duration_seconds: Annotated[float, Ge(0), Example(130.664)]
+    """How long it plays, in seconds, measured on the file."""
+    voice: Annotated[str, Example("espeak-ng en-us")]
+    """The voice that reads it."""
     created_at: CreatedAt
     duration: Annotated[Maybe[float], Example(130.664)] = UNSET
     """Deprecated: use durationSeconds."""

@@ -21,7 +21,7 @@ from attrs import field, frozen
 
 from svc_core import wire
 from svc_core.base import canonical, ids
-from svc_core.intel.news.model import NEWS_TEXTS, NewsText
+from svc_core.intel.news.model import NEWS_TEXTS
 from svc_core.intel.news.news_corpus import ITEMS, news_evidence
 from svc_core.operation import schedule
 from svc_core.operation.context import Context, scan_values
@@ -127,7 +127,16 @@ async def gather_material(ctx: Context, profile_id: str, window: Window | None =
     window = _with_dates(window or Window(ctx.now), profile)
     query = Query.of(profile.topic, profile.keywords, profile.language)
     table = await corpus.term_frequencies(ctx, ITEMS)
-    texts = await _candidates(ctx, query.terms, table, window)
+    start, end = intake_span(window)
+    texts = await corpus.candidate_ids(
+        ctx,
+        query.terms,
+        table,
+        texts=NEWS_TEXTS,
+        limit=CANDIDATES_MAX,
+        start=start,
+        end=end,
+    )
     items = await news_evidence(ctx, texts)
     pool = [item for item in items if _within(item, window)]
     weights = corpus.term_weights(query.terms, table)
@@ -140,7 +149,7 @@ async def gather_material(ctx: Context, profile_id: str, window: Window | None =
         evidence=tuple(pool),
         newest=newest,
         frequencies=table,
-        window_total=await _window_total(ctx, table, window),
+        window_total=await corpus.items_within(ctx, table, texts=NEWS_TEXTS, start=start, end=end),
     )
 
 
@@ -151,22 +160,6 @@ def _with_dates(window: Window, profile: Profile) -> Window:
     one_period = window.end - schedule.period_start(profile.schedule, window.end)
     since = (window.start or window.end) - max(one_period, PERIOD_MIN)
     return attrs.evolve(window, start=window.start or since, since=since)
-
-
-async def _candidates(
-    ctx: Context, terms: Mapping[str, float], table: Frequencies, window: Window
-) -> tuple[StoredRow[NewsText], ...]:
-    """The items that hold any of the terms; none where the subject has no term."""
-    start, end = intake_span(window)
-    limit = CANDIDATES_MAX
-    return await corpus.candidate_ids(
-        ctx, terms, table, texts=NEWS_TEXTS, start=start, end=end, limit=limit
-    )
-
-
-async def _window_total(ctx: Context, table: Frequencies, window: Window) -> int:
-    start, end = intake_span(window)
-    return await corpus.items_within(ctx, table, texts=NEWS_TEXTS, start=start, end=end)
 
 
 def intake_span(window: Window) -> tuple[int | None, int | None]:
@@ -213,9 +206,11 @@ def compose(material: Material, now: datetime) -> ComposedReport:
     )
     period = _period(material, selection)
     title_period = None if window.start is None else period
+    # The same for a profile and period: making a report again replaces it.
+    id_ = ids.derived_id("rpt", "report", profile.id, wire.to_bytes(period).decode())
     content = draft_report(profile.name, profile.topic, title_period, selection, profile.language)
     facets = attrs.evolve(
-        _facets(_report_id(profile.id, period), content, period),
+        _facets(id_, content, period),
         frequencies=material.frequencies.version,
         embedding=material.embedding,
     )
@@ -235,12 +230,6 @@ def _period(material: Material, selection: StorySelection) -> Period:
         earliest = min(selection.dates, default=window.end)
         start = min(earliest, schedule.period_start(material.profile.schedule, window.end))
     return Period(start, window.end)
-
-
-def _report_id(profile_id: str, period: Period) -> str:
-    """The id of the report of a profile and period: making it again replaces it."""
-    text = wire.to_bytes(period).decode()
-    return ids.derived_id("rpt", "report", profile_id, text)
 
 
 def _facets(report_id: str, content: ReportDraft, period: Period) -> ReportFacets:

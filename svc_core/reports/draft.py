@@ -67,12 +67,8 @@ class ReportDraft:
         return tuple(
             number
             for number in self.citations(story)
-            if all(self._words[number - 1].holds(claim) for claim in claims)
+            if all(self.items[number - 1].words.holds(claim) for claim in claims)
         )
-
-    @cached_property
-    def _words(self) -> list[TextWords]:
-        return [TextWords.of(f"{item.title} {item.text}") for item in self.items]
 
 
 @frozen

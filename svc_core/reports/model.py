@@ -24,9 +24,6 @@ Summary = Annotated[
     Example("Dockworkers at Antwerp joined the walkout that began in Rotterdam on Monday."),
 ]
 Language = Annotated[str, Doc("BCP 47 tag of the language."), Example("en")]
-GeneratedAt = Annotated[datetime, Doc("When it was made."), Example("2026-01-31T07:30:04Z")]
-Status = Annotated[Literal["ready"], Doc("A report is visible once it is whole.")]
-HasAudio = Annotated[bool, Doc("Whether it has audio."), Example(False)]
 SourceNumbers = Annotated[
     tuple[Annotated[int, Ge(1)], ...],
     Doc("The numbers of the sources that say it."),
@@ -103,10 +100,13 @@ class ReportRow:
     title: Title
     summary: Summary
     language: Language
-    generated_at: GeneratedAt
+    generated_at: Annotated[datetime, Example("2026-01-31T07:30:04Z")]
+    """When it was made."""
     period: Period
-    status: Status
-    has_audio: HasAudio
+    status: Literal["ready"]
+    """A report is visible once it is whole."""
+    has_audio: Annotated[bool, Example(False)]
+    """Whether it has audio."""
     counts: ReportCounts
     links: ReportLinks
     method: Annotated[Maybe[Literal["lexical", "hybrid"]], Example("hybrid")] = UNSET

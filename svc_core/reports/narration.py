@@ -140,7 +140,6 @@ class Narrator:
         self._language = primary(language)
         self._frequencies = frequencies
         self._plans = [_plan(story, self._language, frequencies) for story in stories]
-        self._words: dict[str, TextWords] = {}
         self._lines: dict[str, NarrationLine] = {}
         self._quotes: list[Extract] = []
 
@@ -190,7 +189,7 @@ class Narrator:
         """Collect what can be quoted of a story, and the sentence that introduces it."""
         tongue = plan.lead.reading.language
         plan.subject = vector_of(plan.heading, tongue, self._frequencies)
-        groups = [_same_language(group, plan.lead) for group in _developments(plan.story)]
+        groups = [_same_language(group, plan.lead) for group in plan.story.developments]
         parts = [[item for item in group if item in plan.quotable][:QUOTED_MAX] for group in groups]
         items = [item for part in parts for item in part]
         quotes = [
@@ -335,7 +334,7 @@ class Narrator:
         """The line of a sentence, citing all items of the story that hold it."""
         claim = TextWords.of(text)
         rest = (item for item in plan.members if item is not first)
-        sources = [first, *(item for item in rest if self._words_of(item).holds(claim))]
+        sources = [first, *(item for item in rest if item.words.holds(claim))]
         line = self._lines.setdefault(_key(text), NarrationLine(text, []))
         new = [item for item in sources if item not in line.sources]
         line.sources += new[: MARKS_MAX - len(line.sources)]
@@ -363,11 +362,6 @@ class Narrator:
                 target.also.append(item)
             else:
                 target.same_event.append(item)
-
-    def _words_of(self, item: EvidenceTexts) -> TextWords:
-        if item.id not in self._words:
-            self._words[item.id] = TextWords.of(f"{item.title} {item.text}")
-        return self._words[item.id]
 
 
 def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
@@ -403,7 +397,7 @@ def _newest_state(lead: ScoredItem, story: Story) -> ScoredItem:
     head = lead.reading
     later = [
         item
-        for item in next(group for group in _developments(story) if lead in group)
+        for item in next(group for group in story.developments if lead in group)
         if _is_later(item, lead)
         and not is_aside(item.evidence.title)
         and item.reading.language == head.language
@@ -445,13 +439,9 @@ def _last_dated(story: Story) -> float:
     return max((at.timestamp() for at in dates if at is not None), default=0.0)
 
 
-def _developments(story: Story) -> Sequence[Sequence[ScoredItem]]:
-    return story.developments or (story.members,)
-
-
 def _places(story: Story) -> dict[str, int]:
     """The index of each item's development in the order of time."""
-    parts = enumerate(_developments(story))
+    parts = enumerate(story.developments)
     return {member.evidence.id: at for at, group in parts for member in group}
 
 

@@ -15,6 +15,7 @@ from attrs import frozen
 from svc_core import data, wire
 from svc_core.base import canonical, passes
 from svc_core.base.unset import UNSET, Maybe, Unset, or_default
+from svc_core.base.views import reshape
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Bare, Content, Page, Redirect, Single
@@ -37,7 +38,7 @@ from svc_core.operation.declaration import (
 )
 from svc_core.operation.members import PageRequest, ProfileId, ReportId
 from svc_core.operation.ports import StoredRow
-from svc_core.reports import page, publications, render, rules
+from svc_core.reports import page, publications, rules
 from svc_core.reports.audio import AUDIO, AudioFacet
 from svc_core.reports.model import FACETS, REPORTS, ReportDetail, ReportFacets, ReportRow
 from svc_core.reports.page import Typesetter
@@ -162,13 +163,7 @@ async def get_report_text(ctx: Context, request: GetFacet) -> Bare[TextFacet] | 
     document, facets = await _with_facets(ctx, request)
     if ctx.format == TEXT.format:
         return Content(UTF8_TEXT, facets.text.encode(), document.tag)
-    facet = TextFacet(
-        report_id=facets.report_id,
-        text=facets.text,
-        word_count=render.word_count(facets.text),
-        reading_time_seconds=render.reading_seconds(facets.text),
-    )
-    return Bare(wire.to_bytes(facet), document.tag)
+    return Bare(wire.to_bytes(rules.text_facet(facets)), document.tag)
 
 
 async def get_report_audio_text(ctx: Context, request: GetFacet) -> Bare[AudioTextFacet]:
@@ -206,13 +201,11 @@ async def audio_facet(ctx: Context, report_id: str) -> AudioFacet | None:
     if audio is None:
         return None
     recording = audio.recording
-    return AudioFacet(
+    return reshape(
+        AudioFacet,
+        recording,
         id=audio.id,
         url=media_address(ctx, recording.name),
-        mime_type=recording.mime_type,
-        size_bytes=recording.size_bytes,
-        sha256=recording.sha256,
-        duration_seconds=recording.duration_seconds,
         voice=audio.voice,
         created_at=audio.created_at,
         # Spec: Versioning, deprecated members: the old name stays beside the new one.

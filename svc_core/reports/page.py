@@ -16,6 +16,7 @@ import attrs
 from attrs import frozen
 
 from svc_core.base.unset import Unset
+from svc_core.base.views import reshape
 from svc_core.contract.result import Content
 from svc_core.reports.audio import AudioFacet
 from svc_core.reports.model import (
@@ -104,12 +105,10 @@ def page_view(row: ReportRow, facets: ReportFacets, audio: AudioFacet | None) ->
     passages = facets.opening, facets.key_points, facets.briefs
     opening, key_points, briefs = (_page_statements(passage, sources) for passage in passages)
     numbers = {n for passage in (*passages, *parts) for line in passage for n in numbers_of(line)}
-    return ReportPage(
-        id=row.id,
-        language=row.language,
+    return reshape(
+        ReportPage,
+        row,
         title=_clean(row.title),
-        period=row.period,
-        generated_at=row.generated_at,
         publishers=None if isinstance(row.counts.publishers, Unset) else row.counts.publishers,
         reading_minutes=-(-reading_seconds(facets.text) // 60),
         audio=audio,
@@ -128,15 +127,14 @@ def page_view(row: ReportRow, facets: ReportFacets, audio: AudioFacet | None) ->
 
 
 def _signal(signal: ReportSignal) -> PageSignal:
-    return PageSignal(
+    return reshape(
+        PageSignal,
+        signal,
         title=_clean(signal.title),
         summary=_clean(signal.summary),
         type=_clean(signal.type),
-        direction=signal.direction,
         statement=_clean(signal.statement),
-        occurred_date=signal.occurred_date,
         places=tuple(_clean(place.name) for place in signal.places),
-        citations=signal.citations,
     )
 
 

@@ -172,10 +172,8 @@ async def followed_profiles(
     """The public profiles of others to which the caller subscribes, with their due rows."""
     pairs: dict[str, tuple[Profile, Due | None]] = {}
     for place, profile_ids in _places(ctx, (await ctx.find_many(FOLLOWS, ids)).values()):
-        profiles, runs = (
-            await public_among(place, profile_ids),
-            await place.find_many(DUE, profile_ids),
-        )
+        profiles = await public_among(place, profile_ids)
+        runs = await place.find_many(DUE, profile_ids)
         pairs |= {id_: (profile, runs.get(id_)) for id_, profile in profiles.items()}
     return pairs
 

@@ -77,13 +77,13 @@ def _is_same_event(first: ReportSignal, second: ReportSignal) -> bool:
     """Whether two signals of a kind share half of a headline and no number differs."""
     if first.type != second.type:
         return False
-    texts = [TextWords.of(f"{signal.title} {signal.summary}") for signal in (first, second)]
-    heads = [TextWords.of(signal.title) for signal in (first, second)]
-    if any(head.numbers - text.numbers for head, text in zip(heads, reversed(texts), strict=True)):
-        return False
-    return any(
+    pairs = [
+        (TextWords.of(one.title), TextWords.of(f"{other.title} {other.summary}"))
+        for one, other in ((first, second), (second, first))
+    ]
+    return all(head.numbers <= text.numbers for head, text in pairs) and any(
         len(head.words & text.words) >= _SAME_MIN * max(len(head.words), _SAME_WORDS_MIN)
-        for head, text in zip(heads, reversed(texts), strict=True)
+        for head, text in pairs
     )
 
 

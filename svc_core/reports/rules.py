@@ -35,7 +35,7 @@ from svc_core.reports.model import (
     Truncated,
     numbers_of,
 )
-from svc_core.reports.render import bare, whole_passage, word_count
+from svc_core.reports.render import bare, reading_seconds, whole_passage, word_count
 from svc_core.wire.constraints import Example
 
 T = TypeVar("T")
@@ -143,12 +143,11 @@ def agent_view(row: ReportRow, facets: ReportFacets) -> AgentReport:
     points = {point.text for point in facets.key_points}
     opening = facets.opening if facets.sources else ()
     lead = tuple(statement for statement in opening if statement.text not in points)
-    return AgentReport(
-        id=row.id,
+    return reshape(
+        AgentReport,
+        row,
         title=bare(row.title),
         summary=bare(row.summary),
-        period=row.period,
-        language=row.language,
         key_points=_bare(_with_sections((*lead, *facets.key_points), facets), "text"),
         briefs=_bare(facets.briefs, "text"),
         notes=tuple(map(bare, facets.notes)),
@@ -224,6 +223,12 @@ def _list_texts(name: str, statements: tuple[Statement, ...]) -> tuple[str, ...]
 
 def _texts(statements: tuple[Statement, ...]) -> tuple[str, ...]:
     return tuple(statement.text for statement in statements)
+
+
+def text_facet(facets: ReportFacets) -> TextFacet:
+    """The report's plain text with its word count and reading time."""
+    text = facets.text
+    return TextFacet(facets.report_id, text, word_count(text), reading_seconds(text))
 
 
 def signals_facet(facets: ReportFacets) -> SignalsFacet:

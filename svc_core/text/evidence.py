@@ -10,6 +10,7 @@ from functools import cached_property
 
 from attrs import Factory, define, field, frozen
 
+from svc_core.text.containment import TextWords
 from svc_core.text.language import guess
 from svc_core.text.sentences import clean_headline, split_sentences
 from svc_core.text.words import has_run, terms
@@ -51,6 +52,11 @@ class EvidenceTexts:
     def primary_language(self) -> str | None:
         """The primary subtag of its language, stated or guessed."""
         return guess(f"{self.title} {self.text}", self.language)
+
+    @cached_property
+    def words(self) -> TextWords:
+        """What is compared of it with a sentence that may cite it."""
+        return TextWords.of(f"{self.title} {self.text}")
 
     @property
     def publisher(self) -> str:

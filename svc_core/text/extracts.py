@@ -6,6 +6,7 @@ regression on gold extracts of news articles, of which as many chosen sentences 
 first sentences alone hit 0.27).
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from math import exp, log, sqrt
 
@@ -127,10 +128,8 @@ def vector_of(text: str, language: str | None, frequencies: Frequencies) -> Vect
 
 def terms_vector(words: Iterable[str], frequencies: Frequencies) -> Vector:
     """Some terms with their tf-idf weights, scaled to length 1."""
-    counts: dict[str, int] = {}
-    for term in words:
-        counts[term] = counts.get(term, 0) + 1
-    return _unit({t: (1 + log(n)) * frequencies.idf(t) for t, n in counts.items()})
+    counts = Counter(words).items()
+    return _unit({term: (1 + log(count)) * frequencies.idf(term) for term, count in counts})
 
 
 def unit_cosine(left: Vector, right: Vector) -> float:

@@ -18,7 +18,8 @@ from attrs import field, frozen
 from svc_core import data
 from svc_core.text.frequencies import shares
 from svc_core.text.language import guess
-from svc_core.text.sentences import breaks
+from svc_core.text.sentences import line_parts
+from svc_core.text.tables import alternation
 from svc_core.text.words import fold_case, raw_words, split_words, stop_words, terms
 
 WORDS_PER_NEW_WORD: Final = 8
@@ -56,12 +57,8 @@ def _month_names(date: str) -> set[str]:
 
 @cache
 def _date() -> re.Pattern[str]:
-    month = "|".join(
-        re.escape(name)
-        for kind, _, names in data.table_rows("calendar.tsv")
-        if kind == "month"
-        for name in sorted(names.split("|"), key=len, reverse=True)
-    )
+    rows = (row for row in data.table_rows("calendar.tsv") if row[0] == "month")
+    month = alternation(name for *_, names in rows for name in names.split("|"))
     return re.compile(
         r"\b(?:(?P<y1>\d{4})-(?P<m1>\d\d)-(?P<d1>\d\d)(?:[T ]\d\d:\d\d[\d:.Z+-]*)?"
         rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th|\.)?\s(?:of\s|de\s)?(?P<m2>{month})\b"
@@ -263,8 +260,4 @@ def _plain(number: str, scale: int) -> str:
 def token_runs(text: str) -> Iterator[str]:
     """The sentences of a text and what stands between them, line by line."""
     for line in text.splitlines():
-        start = 0
-        for end, after in breaks(line):
-            yield line[start:end]
-            start = after
-        yield line[start:]
+        yield from line_parts(line)

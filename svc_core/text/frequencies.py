@@ -8,8 +8,10 @@ Rule 2: the counts of a background table are added, as if so many more items wer
 """
 
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, cached_property
+from itertools import chain
 from math import log
 
 from attrs import field, frozen
@@ -37,11 +39,10 @@ class Frequencies:
     counts: Mapping[str, int] = field(factory=dict, repr=False)
     version: str = "0"
     base: "Frequencies | None" = field(factory=_default_base, repr=False)
-    weights: Mapping[str, float] = field(init=False, repr=False, eq=False)
-    """The weight of each term (`idf`); the weights of terms in the table are cached."""
 
-    @weights.default
-    def _make_weights(self) -> Mapping[str, float]:
+    @cached_property
+    def weights(self) -> Mapping[str, float]:
+        """The weight of each term (`idf`); the weights of terms in the table are cached."""
         return _Weights(self)
 
     def idf(self, term: str) -> float:
@@ -55,12 +56,8 @@ class Frequencies:
     @classmethod
     def of(cls, items: Iterable[Iterable[str]], version: str = "0") -> "Frequencies":
         """The table of some items' terms, each term counted once per item."""
-        counts: dict[str, int] = {}
-        total = 0
-        for total, terms in enumerate(items, 1):  # noqa: B007 - the last number is the count
-            for term in set(terms):
-                counts[term] = counts.get(term, 0) + 1
-        return cls(total, counts, version)
+        terms = [*map(set, items)]
+        return cls(len(terms), Counter(chain.from_iterable(terms)), version)
 
 
 class _Weights(dict[str, float]):

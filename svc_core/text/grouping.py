@@ -21,9 +21,11 @@ The figures are pair precision / recall / F1 on the development halves of UCI (h
 Those beside the smaller constants were measured before a development counted as one item.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from heapq import heappop, heappush, nlargest
+from itertools import chain
 from math import log, sqrt
 from operator import itemgetter
 
@@ -70,11 +72,11 @@ def group_readings(items: Sequence[Reading], frequencies: Frequencies) -> list[l
 
     Events and developments are in the order of their first items' ids. A form is alone.
     """
-    copies = _copies(sorted(filter(_is_report, items), key=lambda item: item.evidence.id))
+    by_id = sorted(items, key=lambda item: item.evidence.id)
+    copies = _copies(item for item in by_id if not item.is_form)
     readings = [copy[0] for copy in copies]
     bags = [_bag(reading) for reading in readings]
-    singletons = [[index] for index in range(len(readings))]
-    vectors = _vectors(bags, singletons, frequencies)
+    vectors = _vectors(bags, [[index] for index in range(len(bags))], frequencies)
     near = _neighbours(readings, vectors, _COMPARISONS_MAX // 2)
     parts = _link(vectors, near, DEVELOPMENT_CUT)
     vectors = _vectors(bags, parts, frequencies)
@@ -87,10 +89,6 @@ def group_readings(items: Sequence[Reading], frequencies: Frequencies) -> list[l
     ]
     events += [[[item]] for item in items if item.is_form]
     return sorted(events, key=lambda event: event[0][0].evidence.id)
-
-
-def _is_report(item: Reading) -> bool:
-    return not item.is_form
 
 
 def _copies(readings: Iterable[Reading]) -> list[list[Reading]]:
@@ -178,13 +176,9 @@ def _neighbours(
     return [nlargest(_NEIGHBOURS, neighbours) for neighbours in near]
 
 
-def _holders(vectors: Iterable[Iterable[str]]) -> dict[str, int]:
+def _holders(vectors: Iterable[Iterable[str]]) -> Counter[str]:
     """How many items contain each term."""
-    counts: dict[str, int] = {}
-    for vector in vectors:
-        for term in vector:
-            counts[term] = counts.get(term, 0) + 1
-    return counts
+    return Counter(chain.from_iterable(vectors))
 
 
 def _meets(left: EvidenceTexts, right: EvidenceTexts) -> bool:

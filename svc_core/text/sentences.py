@@ -169,9 +169,8 @@ _ALONE_WORDS_MAX = 45
 _FIRST_WORDS, _PHRASE_WORDS = 5, 3  # a longer phrase says itself what it means
 _SPECIFYING_SIGNS = ",-—’'"  # an apposition, a compound or a possessive follows
 _DOUBLE_QUOTES = '"„“”«»'
-_MOJIBAKE = re.compile(
-    "Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]"
-)  # UTF-8 read as Latin-1 by the source
+# UTF-8 read as Latin-1 by the source.
+_MOJIBAKE = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")
 _ASIDE = re.compile("|".join(_phrases("aside")), re.IGNORECASE)
 _PLACE_ONLY = re.compile(r"(?:in|at|near|on|outside)(?:\s\S+){1,5}$", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
@@ -272,11 +271,6 @@ def stands_alone(text: str, language: str | None) -> bool:
     )
 
 
-def _first_word(text: str) -> str:
-    match = _WORD.match(text.lstrip(_QUOTES))
-    return match[0].casefold() if match else ""
-
-
 def _is_first_person(text: str, language: str | None) -> bool:
     """Whether the writer speaks in the first person; quoted people may."""
     words = _WORD.findall(_QUOTATION.sub(" ", text).casefold())
@@ -285,7 +279,8 @@ def _is_first_person(text: str, language: str | None) -> bool:
 
 def _is_clause(text: str, language: str | None) -> bool:
     """Whether the text is only a subordinate clause: no part behind a comma has a verb."""
-    if _first_word(text) not in _words("subordinate", language or "en"):
+    first = _WORD.match(text.lstrip(_QUOTES))
+    if not first or first[0].casefold() not in _words("subordinate", language or "en"):
         return False
     _, _, rest = text.partition(",")
     return not _has_verb(_WORD.findall(rest), language, surely=True)

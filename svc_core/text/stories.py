@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from attrs import frozen
+from attrs import Factory, frozen
 
 from svc_core.text.evidence import Reading, ScoredItem
 from svc_core.text.frequencies import Frequencies
@@ -20,7 +20,9 @@ class Story:
 
     key: str
     members: tuple[ScoredItem, ...]
-    developments: tuple[tuple[ScoredItem, ...], ...] = ()
+    developments: tuple[tuple[ScoredItem, ...], ...] = Factory(
+        lambda self: (self.members,), takes_self=True
+    )
 
     @property
     def score(self) -> float:

@@ -146,7 +146,8 @@ def _changes(texts: Sequence[_Text], ids: Set[str]) -> Iterator[Reading]:
     """Those of one source's items with some ids that do not stay as they are."""
     by_title = {text.item.evidence.title: text for text in reversed(texts)}
     sample = [text for text in texts if by_title[text.item.evidence.title] is text][:COMPARED_MAX]
-    repeated = _repeated(text.runs for text in sample)
+    counts = Counter(chain.from_iterable(text.runs for text in sample))
+    repeated = {run for run, count in counts.items() if count >= ITEMS_MIN}
     sample = [text for text in sample if not repeated.isdisjoint(text.runs)]
     if not sample:
         return
@@ -159,11 +160,6 @@ def _changes(texts: Sequence[_Text], ids: Set[str]) -> Iterator[Reading]:
         rest, is_form = text.without(frequent), is_all or text in forms
         if is_form or rest is not text.item:
             yield evolve(rest, is_form=is_form)
-
-
-def _repeated(runs_of_texts: Iterable[Iterable[_Run]]) -> Set[_Run]:
-    counts = Counter(chain.from_iterable(runs_of_texts))
-    return {run for run, count in counts.items() if count >= ITEMS_MIN}
 
 
 def _are_several(texts: Iterable[_Text]) -> bool:

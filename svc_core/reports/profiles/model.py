@@ -103,29 +103,16 @@ class Profile:
         return Schedule(self.frequency, self.schedule_time_of_day, self.timezone, self.schedule_day)
 
 
-WebhookIds = Annotated[
-    tuple[WebhookId, ...],
-    MaxLen(WEBHOOKS_MAX),
-    Doc("Webhooks to notify; empty means every webhook of the workspace."),
-    Example([]),
-]
-IncludeAudio = Annotated[bool, Doc("Whether reports are spoken."), Example(False)]
-MinSignalConfidence = Annotated[
-    float,
-    Ge(0),
-    Le(1),
-    Doc("Signals below this confidence are neither counted in events nor announced."),
-    Example(0.4),
-]
-
-
 @frozen
 class DeliveryPreferences:
     """What a subscriber wants to be told, and where."""
 
-    webhook_ids: WebhookIds = ()
-    include_audio: IncludeAudio = False
-    min_signal_confidence: MinSignalConfidence = 0.0
+    webhook_ids: Annotated[tuple[WebhookId, ...], MaxLen(WEBHOOKS_MAX), Example([])] = ()
+    """Webhooks to notify; empty means every webhook of the workspace."""
+    include_audio: Annotated[bool, Example(False)] = False
+    """Whether reports are spoken."""
+    min_signal_confidence: Annotated[float, Ge(0), Le(1), Example(0.4)] = 0.0
+    """Signals below this confidence are not counted in events."""
 
 
 SubscriptionStatus = Literal["active", "paused"]

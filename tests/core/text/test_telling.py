@@ -36,7 +36,7 @@ def story_of(items: Sequence[EvidenceTexts], score: float = 0.9) -> Story:
     members = tuple(
         ScoredItem(reading_of(item), score) for item in sorted(items, key=lambda i: (i.at, i.id))
     )
-    return Story(members[0].evidence.id, members, ())
+    return Story(members[0].evidence.id, members)
 
 
 def told_of(*groups: Sequence[EvidenceTexts], language: str = "en") -> StorySelection:
