@@ -129,13 +129,7 @@ async def gather_material(ctx: Context, profile_id: str, window: Window | None =
     table = await corpus.term_frequencies(ctx, ITEMS)
     start, end = intake_span(window)
     texts = await corpus.candidate_ids(
-        ctx,
-        query.terms,
-        table,
-        texts=NEWS_TEXTS,
-        limit=CANDIDATES_MAX,
-        start=start,
-        end=end,
+        ctx, query.terms, table, texts=NEWS_TEXTS, limit=CANDIDATES_MAX, start=start, end=end
     )
     items = await news_evidence(ctx, texts)
     pool = [item for item in items if _within(item, window)]

@@ -274,12 +274,9 @@ def _no_match(topic: str, span: tuple[datetime, datetime] | None, words: Wording
 def _nearest(items: Sequence[EvidenceTexts], words: Wording) -> Iterable[str]:
     """The sentence that names the nearest misses: headline, publisher and date of each."""
     if items:
-        names = (
-            f"{words.say('quoted', text=_label(item))} ({item.source_name}, {_date(item, words)})"
+        lines = (
+            words.say("quoted", text=_label(item))
+            + f" ({item.source_name}, {words.day(item.published_at)})"
             for item in items
         )
-        yield words.say("nearest", items="; ".join(names))
-
-
-def _date(item: EvidenceTexts, words: Wording) -> str:
-    return words["no_date"] if item.published_at is None else words.day(item.published_at)
+        yield words.say("nearest", items="; ".join(lines))

@@ -180,10 +180,7 @@ class Narrator:
 
     def _rank(self, plan: StoryPlan) -> tuple[bool, bool, bool]:
         is_comment = is_aside(plan.lead.evidence.title)
-        return not self._is_own(plan), not plan.story.is_dated, is_comment
-
-    def _is_own(self, plan: StoryPlan) -> bool:
-        return _is_own(plan.lead, self._language)
+        return not _is_own(plan.lead, self._language), not plan.story.is_dated, is_comment
 
     def _draw(self, plan: StoryPlan) -> None:
         """Collect what can be quoted of a story, and the sentence that introduces it."""
@@ -201,12 +198,13 @@ class Narrator:
         plan.quotes = [
             quote
             for part in parts
-            for group in [[quote for quote in quotes if quote.item in part]]
-            for quote in group
-            if not any(
-                _is_later(later.item, quote.item)
+            for quote in quotes
+            if quote.item in part
+            and not any(
+                later.item in part
+                and _is_later(later.item, quote.item)
                 and says_anew(later.wording, quote.wording, tongue)
-                for later in group
+                for later in quotes
             )
         ]
         plan.intro = min(
@@ -227,7 +225,7 @@ class Narrator:
 
     def _opening(self, main: Sequence[StoryPlan]) -> list[NarrationLine]:
         """The sentences that introduce the first stories; their headlines where none has a text."""
-        own = [plan for plan in main if self._is_own(plan)] or list(main)
+        own = [plan for plan in main if _is_own(plan.lead, self._language)] or list(main)
         limit = OPENING_MAX if len(self._plans) > _FEW_STORIES else OPENING_FEW_MAX
         quotable = [plan for plan in own if plan.intro]
         heads = [plan for plan in quotable if plan.story.is_dated] or quotable

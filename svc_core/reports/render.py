@@ -172,7 +172,7 @@ def _md_source(source: ReportSource, own: Wording) -> str:
     title = _md(source.title)
     if is_web_link(source.url):
         title = _md_link(f"[{title}]", source)
-    return f"{source.number}. {title}, {_md(source.name)}, {_day(source, own)}"
+    return f"{source.number}. {title}, {_md(source.name)}, {own.day(source.published_at)}"
 
 
 def _md_link(words: str, source: ReportSource) -> str:
@@ -213,7 +213,8 @@ def _h_source(source: ReportSource, own: Wording) -> str:
     title = _h(source.title)
     if is_web_link(source.url):
         title = f'<a href="{html.escape(str(source.url))}" rel="noopener nofollow">{title}</a>'
-    return f'<li id="source-{source.number}">{title}, {_h(source.name)}, {_day(source, own)}</li>'
+    day = own.day(source.published_at)
+    return f'<li id="source-{source.number}">{title}, {_h(source.name)}, {day}</li>'
 
 
 # -- shared ------------------------------------------------------------------------------------
@@ -229,10 +230,6 @@ def _further(statements: Sequence[Statement]) -> Iterator[tuple[str, list[int]]]
 
 def _plain(statements: Sequence[Statement]) -> str:
     return " ".join(filter(None, (bare(statement.text) for statement in statements)))
-
-
-def _day(source: ReportSource, own: Wording) -> str:
-    return own["no_date"] if source.published_at is None else own.day(source.published_at)
 
 
 def _one_line(words: str) -> str:

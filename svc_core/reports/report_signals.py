@@ -56,13 +56,7 @@ def extract(
             readings = own or readings
             reading = story.best_reading if story.best_reading in readings else readings[0]
             signal = _signal(
-                draft,
-                story,
-                event,
-                id_=id_,
-                reading=reading,
-                mentions=names[story.key],
-                until=until,
+                draft, story, event, reading, id_=id_, mentions=names[story.key], until=until
             )
             signals.append(evolve(signal, statement=_statement(signal, story, draft)))
     signals.sort(key=lambda signal: (-signal.confidence, signal.story_id))
@@ -78,8 +72,8 @@ def _is_same_event(first: ReportSignal, second: ReportSignal) -> bool:
     if first.type != second.type:
         return False
     pairs = [
-        (TextWords.of(one.title), TextWords.of(f"{other.title} {other.summary}"))
-        for one, other in ((first, second), (second, first))
+        (TextWords.of(signal.title), TextWords.of(f"{other.title} {other.summary}"))
+        for signal, other in ((first, second), (second, first))
     ]
     return all(head.numbers <= text.numbers for head, text in pairs) and any(
         len(head.words & text.words) >= _SAME_MIN * max(len(head.words), _SAME_WORDS_MIN)
@@ -91,9 +85,9 @@ def _signal(
     draft: ReportDraft,
     story: Story,
     event: StoryEvent,
+    reading: Reading,
     *,
     id_: str,
-    reading: Reading,
     mentions: Sequence[Mention],
     until: datetime,
 ) -> ReportSignal:

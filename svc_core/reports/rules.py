@@ -40,8 +40,6 @@ from svc_core.wire.constraints import Example
 
 T = TypeVar("T")
 
-NO_GRAPH = GraphCounts(nodes=0, edges=0, incident_anchors=0, citations=0)
-
 
 @frozen
 class SignalsFacet:
@@ -239,5 +237,5 @@ def signals_facet(facets: ReportFacets) -> SignalsFacet:
 def graph_facet(facets: ReportFacets) -> GraphFacet:
     """The graph; null where the report has none."""
     if facets.graph is None:
-        return GraphFacet(facets.report_id, NO_GRAPH, graph=None)
+        return GraphFacet(facets.report_id, GraphCounts(0, 0, 0, 0), graph=None)
     return GraphFacet(facets.report_id, **attrs.asdict(facets.graph, recurse=False))

@@ -7,7 +7,7 @@ Rule 3: a sentence is judged as soon as it is complete, in whatever pieces the t
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from attrs import frozen
@@ -107,7 +107,8 @@ class Sieve:
 
     def _judge(self, run: str) -> SupportedSentence | None:
         run = _LINK.sub(lambda link: _link_words(link[1]), run)
-        numbers = tuple(dict.fromkeys(_citation_numbers(run)))
+        marks = (mark for group in _MARK.findall(run) for mark in group.split(","))
+        numbers = tuple(dict.fromkeys(map(int, marks)))
         text = " ".join(_MARKUP.sub("", _MARK.sub("", run)).split())
         all_exist = all(number in self._evidence for number in numbers)
         if not numbers or not all_exist or len(text) > SENTENCE_CHARS_MAX or _RESIDUE.search(text):
@@ -128,8 +129,3 @@ def _normalise(line: str) -> str:
 def _link_words(link: str) -> str:
     """The text of a link; where that is a number, the citation mark that it stands for."""
     return f"[{link}]" if link.strip("^ ").isdigit() else link
-
-
-def _citation_numbers(run: str) -> Iterator[int]:
-    for numbers in _MARK.findall(run):
-        yield from map(int, numbers.split(","))

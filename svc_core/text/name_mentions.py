@@ -248,7 +248,7 @@ def _is_listed(mention: Mention) -> bool:
 
 def _is_adjective(key: str) -> bool:
     """Whether a word is of a country or a language: "Syrian", "French"."""
-    if key in _words("adjective") or key in _names("calendar.tsv", "language"):
+    if key in _words("adjective") or key in _names("language"):
         return True
     has_stem = any(key[:size] in _stems() for size in range(_STEM_LETTERS_MIN, len(key)))
     return has_stem and bool(_ADJECTIVE.search(key)) and key not in _given_names()
@@ -297,18 +297,16 @@ def _given_names() -> frozenset[str]:
 
 
 @cache
-def _names(table: str, kind: str) -> frozenset[str]:
-    rows = (line.split("\t") for line in data.table_lines(table))
-    return frozenset(
-        fold_case(name) for row in rows if row[0] == kind for name in row[2].split("|")
-    )
+def _names(kind: str) -> frozenset[str]:
+    """The names of one kind in the calendar, in every language."""
+    rows = (row for row in data.table_rows("calendar.tsv") if row[0] == kind)
+    return frozenset(fold_case(name) for *_, names in rows for name in names.split("|"))
 
 
 @cache
 def _labels() -> frozenset[str]:
     """Words that are no names: labels of pages, months and week days."""
-    dates = _names("calendar.tsv", "month") | _names("calendar.tsv", "weekday")
-    return _words("label") | dates
+    return _words("label") | _names("month") | _names("weekday")
 
 
 @cache
@@ -325,7 +323,7 @@ def _places() -> Mapping[str, tuple[str, str | None]]:
 @cache
 def _stems() -> frozenset[str]:
     """Beginnings of English names of countries and continents, which their adjectives share."""
-    rows = (line.split("\t") for line in data.table_lines("places.tsv"))
-    firsts = (fold_case(row[2].split("|")[0]) for row in rows if row[0] != "city")
+    rows = (row for row in data.table_rows("places.tsv") if row[0] != "city")
+    firsts = (fold_case(row[2].split("|")[0]) for row in rows)
     stems = {name for name in firsts if name.isalpha() and len(name) >= _STEM_LETTERS_MIN}
     return frozenset(name[: max(_STEM_LETTERS_MIN, len(name) - 3)] for name in stems)

@@ -168,11 +168,11 @@ def _figure(digits: str) -> float:
 
 @cache
 def _valences() -> Mapping[str, float]:
-    pairs = (line.split("\t") for line in data.table_lines("sentiment_words.tsv"))
-    return {word: float(valence) for valence, words in pairs for word in words.split()}
+    rows = data.table_rows("sentiment_words.tsv")
+    return {word: float(valence) for valence, words in rows for word in words.split()}
 
 
 @cache
 def _kinds() -> Mapping[str, frozenset[str]]:
-    pairs = (line.split("\t") for line in data.table_lines("sentiment_cues.tsv"))
-    return {kind: frozenset(words.split()) for kind, words in pairs}
+    rows = data.table_rows("sentiment_cues.tsv")
+    return {kind: frozenset(words.split()) for kind, words in rows}

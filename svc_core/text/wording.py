@@ -31,9 +31,9 @@ class Wording:
         """The words of a name with its placeholders filled in."""
         return self.texts[name].format(**places)
 
-    def day(self, day: date) -> str:
-        """A date in the order of the language, its month in words."""
-        return self._format_date("date", day)
+    def day(self, day: date | None) -> str:
+        """A date in the order of the language, its month in words; for None, that there is none."""
+        return self["no_date"] if day is None else self._format_date("date", day)
 
     def span(self, first: date, last: date) -> str:
         """The period from the first to the last day; what both dates share is written once."""

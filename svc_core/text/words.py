@@ -142,7 +142,7 @@ def stop_words(language: str | None) -> frozenset[str]:
 @cache
 def stop_words_by_language() -> Mapping[str, frozenset[str]]:
     """Every list of stop words by its language."""
-    rows = (line.split("\t") for line in data.table_lines("stopwords.tsv"))
+    rows = data.table_rows("stopwords.tsv")
     return {language: frozenset(words.split()) for language, words in rows}
 
 

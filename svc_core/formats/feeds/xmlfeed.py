@@ -256,7 +256,7 @@ def _draft(entry: Fields, kind: FeedFormat) -> EntryDraft:
         language=_language(entry),
         authors=tuple(_authors(entry, kind)),
         categories=tuple(_categories(entry, kind)),
-        image=_image(entry),
+        image=next(filter(None, _images(entry)), ""),
     )
 
 
@@ -345,10 +345,6 @@ def _name(author: Fields) -> str:
 def _categories(entry: Fields, kind: FeedFormat) -> list[Markup]:
     labels = (string(tag, "label") or string(tag, "term") for tag in _mappings(entry, "tags"))
     return [_name_markup(label, kind) for label in labels]
-
-
-def _image(entry: Fields) -> str:
-    return next((url for url in _images(entry) if url), "")
 
 
 def _images(entry: Fields) -> Iterator[str]:

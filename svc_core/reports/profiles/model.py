@@ -60,12 +60,7 @@ ScheduleDay = Annotated[
 TimeZone = Annotated[
     str, MinLen(1), MaxLen(64), Doc("IANA time zone of the schedule."), Example("Europe/Paris")
 ]
-Language = Annotated[
-    str,
-    LANGUAGE_TAG,
-    Doc("BCP 47 tag of the report's language."),
-    Example("en"),
-]
+Language = Annotated[str, LANGUAGE_TAG, Doc("BCP 47 tag of the report's language."), Example("en")]
 Keyword = Annotated[str, MinLen(1), MaxLen(80), ONE_LINE]
 Keywords = Annotated[
     tuple[Keyword, ...],
@@ -107,12 +102,20 @@ class Profile:
 class DeliveryPreferences:
     """What a subscriber wants to be told, and where."""
 
-    webhook_ids: Annotated[tuple[WebhookId, ...], MaxLen(WEBHOOKS_MAX), Example([])] = ()
-    """Webhooks to notify; empty means every webhook of the workspace."""
-    include_audio: Annotated[bool, Example(False)] = False
-    """Whether reports are spoken."""
-    min_signal_confidence: Annotated[float, Ge(0), Le(1), Example(0.4)] = 0.0
-    """Signals below this confidence are not counted in events."""
+    webhook_ids: Annotated[
+        tuple[WebhookId, ...],
+        MaxLen(WEBHOOKS_MAX),
+        Doc("Webhooks to notify; empty means every webhook of the workspace."),
+        Example([]),
+    ] = ()
+    include_audio: Annotated[bool, Doc("Whether reports are spoken."), Example(False)] = False
+    min_signal_confidence: Annotated[
+        float,
+        Ge(0),
+        Le(1),
+        Doc("Signals below this confidence are not counted in events."),
+        Example(0.4),
+    ] = 0.0
 
 
 SubscriptionStatus = Literal["active", "paused"]
@@ -209,10 +212,7 @@ class OthersProfile(PublicProfile):
 
 
 PROFILES: Collection[Profile] = Collection(
-    name="profiles",
-    model=Profile,
-    prefix="prf",
-    kind="profile",
+    name="profiles", model=Profile, prefix="prf", kind="profile"
 )
 
 SUBSCRIPTIONS: Collection[Subscription] = Collection(

@@ -94,12 +94,10 @@ def others_row(
 ) -> OthersProfile:
     """A public profile as a subscriber of another workspace sees it."""
     metadata = delivery_metadata(delivery, aliases=aliases)
-    members = {
-        "visibility": "public",
-        "subscription": subscription,
-        **_newest(last, aliases=aliases),
-    }
-    return reshape(OthersProfile, profile, delivery_metadata=metadata, **members)
+    members = {"subscription": subscription, **_newest(last, aliases=aliases)}
+    return reshape(
+        OthersProfile, profile, visibility="public", delivery_metadata=metadata, **members
+    )
 
 
 def detail(profile: Profile, delivery: DeliveryMetadata | None, *, aliases: bool) -> ProfileDetail:
