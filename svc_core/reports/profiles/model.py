@@ -113,7 +113,7 @@ class DeliveryPreferences:
         float,
         Ge(0),
         Le(1),
-        Doc("Signals below this confidence are not counted in events."),
+        Doc("Signals below this confidence are neither counted in events nor announced."),
         Example(0.4),
     ] = 0.0
 
