@@ -18,10 +18,10 @@ from svc_core.intel.signals.detectors import (
     signal_of,
     write_signals,
 )
+from svc_core.intel.signals.deviation import Point, moves, thin_points
 from svc_core.intel.signals.model import MARKET_POINTS, MarketPoints, Signal
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
-from svc_core.text.deviation import Point, moves, thin_points
 
 _DIRECTIONS = ("up", "down")
 

@@ -21,12 +21,12 @@ from svc_core.intel.signals.detectors import (
     signal_id,
     signal_of,
 )
+from svc_core.intel.signals.deviation import highest_threshold, spread
 from svc_core.intel.signals.model import Signal, SignalType
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import StoredRow
 from svc_core.operation.source_members import SourceRef
-from svc_core.text.deviation import highest_threshold, spread
 
 ROWS_MAX = 500  # of one day, or of the days after it
 SOURCES_CHECKED_MAX = 40  # of one window, that are checked for earlier items

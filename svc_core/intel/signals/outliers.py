@@ -19,12 +19,12 @@ from svc_core.intel.signals.detectors import (
     signal_id,
     signal_of,
 )
+from svc_core.intel.signals.deviation import highest_threshold, matched_names, spread
 from svc_core.intel.signals.model import Signal
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.period import box_bounds
 from svc_core.operation.source_members import Place
-from svc_core.text.deviation import highest_threshold, matched_names, spread
 
 ROWS_MAX = 500  # of one cell
 _HOUR = timedelta(hours=1)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.text.deviation import (
+from svc_core.intel.signals.deviation import (
     POINT_GAP,
     highest_threshold,
     matched_names,
