@@ -153,6 +153,10 @@ def meetings(
 
 def meets(query: Query, documents: Sequence[Reading], frequencies: Frequencies) -> bool:
     """Whether one of some documents is about a subject."""
+    # Most share no word with it. Ranking them all would take minutes for 2,000 subjects.
+    terms = query.terms.keys()
+    if all(terms.isdisjoint(document.counts.keys()) for document in documents):
+        return False
     return any(hit.soft >= ANSWER_MIN for hit in rank(query, documents, frequencies).hits)
 
 
