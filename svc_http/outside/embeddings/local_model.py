@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from threading import Timer
 from typing import Any, Final
 
 from attrs import frozen
@@ -31,6 +32,9 @@ PIECES_MAX: Final = 128
 """Word pieces of one text for MiniLM: about 90 English words, 25 to 75 ms; 256 take twice that."""
 E5_CHARS_MAX: Final = 1_000
 """Characters of one text for E5: the headline and 700 more; 0.2 s, in Chinese a second."""
+ANSWER_SECONDS: Final = 60.0
+"""How long a process may take for one text, its start included, before it is taken to hang: many
+times what the longest takes on a busy machine. Reports and questions wait for it."""
 _BYTES: Final = 384 * 4
 _PROGRAM: Final = Path(__file__).with_name("vector_process.py")
 
@@ -99,15 +103,20 @@ class ModelProcess:
         """The embedding vector of a text.
 
         Raises:
-            NotEmbedded: the model cannot be loaded, or its process has ended.
+            NotEmbedded: the model cannot be loaded, or its process has ended or hangs.
         """
         questions, answers = self._process.stdin, self._process.stdout
         if questions is None or answers is None:
             raise AssertionError("both are pipes")
+        line = json.dumps(self._kind.question(text)).encode() + b"\n"
+        watch = Timer(ANSWER_SECONDS, self.end)
+        watch.daemon = True  # the end of this process waits for no model
+        watch.start()
         with suppress(BrokenPipeError):  # what it said before it ended is read below
-            questions.write(json.dumps(self._kind.question(text)).encode() + b"\n")
+            questions.write(line)
             questions.flush()
         answer = answers.read(_BYTES)
+        watch.cancel()
         if len(answer) < _BYTES:
             reason = answer.decode("utf-8", "replace") or self._end_reason()
             raise NotEmbedded(f"{self._kind.name} cannot be used: {reason}")
@@ -117,7 +126,7 @@ class ModelProcess:
         with suppress(subprocess.TimeoutExpired):
             if self._process.wait(1) == -signal.SIGILL:
                 return "this processor lacks instructions that it needs"
-        return "its process has ended"
+        return f"its process has ended, or gave no answer for {ANSWER_SECONDS:g} s"
 
     def end(self) -> None:
         """Kill the process; a caller that waits for a vector gets an error."""

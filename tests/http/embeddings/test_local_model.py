@@ -202,6 +202,20 @@ async def test_a_model_that_is_killed_is_started_anew_and_ends_with_its_owner(
     assert process.returncode is not None
 
 
+async def test_a_model_that_hangs_keeps_nobody_waiting_and_is_started_anew(
+    program: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program("import sys; sys.stdin.read()")
+    local = LocalModel(MINILM)
+    with monkeypatch.context() as patch:
+        patch.setattr(local_model, "ANSWER_SECONDS", 0.1)
+        with pytest.raises(NotEmbedded, match="gave no answer"):
+            await local.vectors(["a"])
+    program(ANSWERS)
+    assert [vector[0] for vector in await local.vectors(["b"])] == [1.0]
+    await local.aclose()
+
+
 async def test_no_model_outlives_the_process_that_asked_it(
     program: Callable[[str], None],
 ) -> None:
