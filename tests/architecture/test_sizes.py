@@ -56,7 +56,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.exchange": 762,
     "svc_http.guard": 761,
     "svc_http.mcp": 169,
-    "svc_http.outside": 1946,
+    "svc_http.outside": 1952,
     "svc_http.pages": 555,
     "svc_http.run": 32,
     "svc_http.run.cli": 2663,
