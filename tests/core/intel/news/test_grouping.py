@@ -86,7 +86,9 @@ class Work:
         return getattr(self.units, name)
 
     async def aside(self, work: Any) -> Any:
-        self.blocks.append(len(work.__self__.blocks))
+        part = getattr(work, "__self__", None)  # what is no part of a pass has no blocks
+        if hasattr(part, "blocks"):
+            self.blocks.append(len(part.blocks))
         return await self.units.aside(work)
 
     async def write(self, tenant: str, usecase: Any) -> Any:
