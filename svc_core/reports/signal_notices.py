@@ -48,8 +48,9 @@ from svc_core.text.frequencies import Frequencies
 from svc_core.text.query import Query
 from svc_core.text.ranking import rank
 
-AT_ONCE: Final = 100
-"""Changes of signals and incidents in one turn of a workspace."""
+AT_ONCE: Final = 20
+"""Changes of signals and incidents in one turn of a workspace. All webhooks of one that meets all
+of its subjects get a thousand deliveries in one unit."""
 DOCUMENTS_MAX: Final = 20
 """Documents of one signal or incident that are read: the first, as they all tell of it."""
 SUBJECTS_MAX: Final = 2_000
