@@ -1,5 +1,7 @@
 """The whole service with a model of its settings: it rewrites reports; failures are in the log."""
 
+from datetime import UTC, datetime
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +24,11 @@ from svc_http.settings import Settings
 from tests.upstream import upstream, words
 
 pytestmark = pytest.mark.anyio
-FEED = """<?xml version="1.0"?><rss version="2.0"><channel><title>Pier</title>
+FEED = f"""<?xml version="1.0"?><rss version="2.0"><channel><title>Pier</title>
 <link>https://pier.example/</link><description>Ships</description>
 <item><title>Strike at the port of Hull</title><link>https://pier.example/1</link>
 <description>Dockers at the port of Hull began a strike on Monday. It is about pay.</description>
+<pubDate>{format_datetime(datetime.now(UTC))}</pubDate>
 </item></channel></rss>"""
 SHORT = "Dockers at the port of Hull began a strike."
 

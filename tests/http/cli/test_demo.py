@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,7 @@ def test_a_report_is_made_from_source_to_answer(
         "title": "Glass eel smugglers arrested in Vigo",
         "content_text": "Police in Vigo arrested four glass eel smugglers on Tuesday.",
         "url": "https://news.example/eels",
-        "date_published": "2026-05-05T08:00:00Z",
+        "date_published": datetime.now(UTC).isoformat(),
     }
     feed.write_text(json.dumps(
         {"version": "https://jsonfeed.org/version/1.1", "title": "Rivers", "items": [item]}
