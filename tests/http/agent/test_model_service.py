@@ -1,6 +1,5 @@
 """The whole service with a model of its settings: it rewrites reports; failures are in the log."""
 
-from datetime import UTC, datetime
 from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from svc_core.reports.profiles.model import ProfileInput
 from svc_core.reports.report_runs import make_report
 from svc_core.reports.rewrites import Writer
 from svc_core.text.wording import frame
+from svc_http import system
 from svc_http.outside.fetch.document_fetcher import Fetcher
 from svc_http.run import hosting
 from svc_http.service.workers.source_pulls import add_source, pull
@@ -28,7 +28,7 @@ FEED = f"""<?xml version="1.0"?><rss version="2.0"><channel><title>Pier</title>
 <link>https://pier.example/</link><description>Ships</description>
 <item><title>Strike at the port of Hull</title><link>https://pier.example/1</link>
 <description>Dockers at the port of Hull began a strike on Monday. It is about pay.</description>
-<pubDate>{format_datetime(datetime.now(UTC))}</pubDate>
+<pubDate>{format_datetime(system.now())}</pubDate>
 </item></channel></rss>"""
 SHORT = "Dockers at the port of Hull began a strike."
 

@@ -7,13 +7,13 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from svc_core.access.scopes import SCOPES
+from svc_http import system
 from tests.nursery import DEVNULL, NURSERY, Child
 
 
@@ -78,7 +78,7 @@ def test_a_report_is_made_from_source_to_answer(
         "title": "Glass eel smugglers arrested in Vigo",
         "content_text": "Police in Vigo arrested four glass eel smugglers on Tuesday.",
         "url": "https://news.example/eels",
-        "date_published": datetime.now(UTC).isoformat(),
+        "date_published": system.now().isoformat(),
     }
     feed.write_text(json.dumps(
         {"version": "https://jsonfeed.org/version/1.1", "title": "Rivers", "items": [item]}
