@@ -834,8 +834,12 @@ class World:
         """Publish a report about the newest profile of a key."""
         profile_id = self.rows[key]["prf"][-1]
         row = self.run(make_report(self.hands, self.tenants[key], profile_id))
-        self.run(self.hands.write(self.tenants[key], partial(_give_recording, row.id)))
+        self.give_recording(key, row.id)
         return str(row.id)
+
+    def give_recording(self, key: str, report_id: str) -> None:
+        """Have a report of a key recorded."""
+        self.run(self.hands.write(self.tenants[key], partial(_give_recording, report_id)))
 
     def _note(self, key: str, body: Any) -> None:
         """Remember the identifiers of an answer, newest last."""
