@@ -121,12 +121,12 @@ def _subjects(
     if _QUOTATION.search(subject):
         return [subject, *keywords]
     conjunction = re.escape(frame(language or "en")["and"])
-    pieces = re.split(rf"(,\s+(?:{conjunction}\s+)?|\s+{conjunction}\s+)", subject)
+    pieces = re.split(rf"(, (?:{conjunction} )?| {conjunction} )", " ".join(subject.split()))
     names = {term for term, factor in factors.items() if factor == NAME_FACTOR}
     if primary(language or "") == "de":  # every noun has a capital there
         names = {term for run, _ in country_synonyms([*names]) for term in run}
     kinds = "".join(_kind({*terms(piece, language)}, names) for piece in pieces[::2])
-    spans = (match.span() for match in re.finditer("n*sp*|.", kinds))
+    spans = (match.span() for match in re.finditer("(?<!n)n*sp*|.", kinds))
     return ["".join(pieces[2 * start : 2 * end - 1]) for start, end in spans] + list(keywords)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from svc_core.text.words import fold_case
 
-_SEPARATOR = re.compile(r"\s*[|»›•]\s*|\s+[-–—·>:/]+\s+|(?<=\w):\s+")
+_SEPARATOR = re.compile(r" ?[|»›•] ?| [-–—·>:/]+ |(?<=\w): ")
 _LETTERS = re.compile(r"[^\W_]+")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 _WORD_LETTERS = 3  # that a word has at least to be taken for a part of a name
@@ -22,7 +22,7 @@ _TRAILING_WORDS = 2  # behind a name in one part: "The Quay latest articles", bu
 def publisher_name(title: str, host: str) -> str:
     """The name of the publisher in the title of a feed of the site at `host`."""
     name = _site_name(host.casefold().split("."))
-    parts = [part for part in _SEPARATOR.split(title) if part]
+    parts = [part for part in _SEPARATOR.split(" ".join(title.split())) if part]
     scores = {part: _score(part, name, host) for part in parts}
     best = min(parts, key=lambda part: (-scores[part], len(part)), default="")
     if not scores.get(best):

@@ -754,7 +754,7 @@ class World:
             answer = self.send(self.ask_of(operation, key), key)
             assert answer.status_code == operation.success, answer.text
             self._note(key, answer.json())
-        self.make_report(key)
+        self.remember(key, self.make_report(key))  # the newest is one that can be heard
 
     def _may(self, key: str, operation: Operation[Any, Any]) -> bool:
         return operation.binding == "any" or key != "personal"
