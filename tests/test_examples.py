@@ -10,6 +10,9 @@ from types import ModuleType
 import httpx2
 import pytest
 
+from svc_http import system
+from svc_http.run.demo.demo_feeds import demo_file
+
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 FEEDS = ROOT / "svc_http" / "run" / "demo" / "feeds"
@@ -39,13 +42,15 @@ def _example(name: str) -> ModuleType:
     return module
 
 
-def test_the_worker_writes_a_cited_report_from_feed_files() -> None:
-    feeds = sorted(FEEDS.iterdir())
+def test_the_worker_writes_a_cited_report_from_feed_files(tmp_path: Path) -> None:
+    feeds = [tmp_path / path.name for path in sorted(FEEDS.iterdir())]
+    for feed in feeds:
+        feed.write_bytes(demo_file(f"feeds/{feed.name}", system.now()))
 
     process = _run(EXAMPLES / "worker.py", "Port strikes", PROFILE["topic"], *feeds)
 
     assert process.returncode == 0, process.stderr
-    assert process.stdout.startswith("# Port strikes\n")  # its items have no dates
+    assert process.stdout.startswith("# Port strikes: ")
     assert "[1](<https://" in process.stdout
     assert len(process.stderr.splitlines()) == len(feeds)
 
