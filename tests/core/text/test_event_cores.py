@@ -42,6 +42,14 @@ def test_a_group_joins_a_large_one_by_more_than_one_word_of_its_core_within_a_da
     assert groups == ([[*LARGE, *SMALL]] if is_joined else [[*LARGE], [*SMALL]])
 
 
+def test_two_large_groups_join_where_each_has_the_core_of_the_other(make: Make) -> None:
+    items = readings_of(make, core=4)
+    again = [reading_of(make(" ".join([*CORE, PARTS[at]]), id=f"{at + 60}")) for at in LARGE]
+    second = [len(items) + at for at in LARGE]
+    groups = join_by_core([[*LARGE], second], [*items, *again], Frequencies())
+    assert groups == [[*LARGE, *second]]
+
+
 def test_a_group_of_few_items_has_no_core(make: Make) -> None:
     items = readings_of(make, core=4)
     groups = [[*LARGE][:-1], [*SMALL]]

@@ -100,6 +100,7 @@ ALONE = {
     "German": ("de", "Die Firma kaufte eine Halle.", "", True),
     "German with its name": ("de", "Die Firma aus Fjordby kaufte eine Halle.", "", False),
     "French": ("fr", "La société est vendue.", "", True),
+    "nothing but a noun": ("en", "The harbour", "", True),
     "no table": ("fi", "Yhtiö osti hallin.", "", False),
 }
 

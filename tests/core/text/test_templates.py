@@ -52,6 +52,7 @@ MANY = [
     item(f"{name} Buy", f"The broker Pierson has kept its rating of {name} at buy, aim 9 dollars.")
     for name in (*FIRMS, "Bornholm Lines", "Varde Grain", "Orsk Mills", "Tallis Steel", "Nexo Oil")
 ]
+EMPTY = item("A headline alone", "", id="empty")
 SIGN_OFFS = {
     "a line of two words": "{text} Mehr lesen",
     "a line before the text": "From our harbour desk. {text}",
@@ -82,6 +83,7 @@ def forms(items: Sequence[EvidenceTexts]) -> set[str]:
         (NOTES, NOTES),
         ([*NOTES, *REPORTS], NOTES),
         ([*MANY, ODD], [*MANY, ODD]),  # most of what the source has is
+        ([*MANY, EMPTY], [*MANY, EMPTY]),
         ([*NOTES, ODD], NOTES),  # five items tell nothing of a sixth
         (UPDATES, []),  # of one event
         ([*UPDATES, AFTERWARDS], []),

@@ -4,6 +4,7 @@ import asyncio
 import json
 from datetime import timedelta
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -210,3 +211,15 @@ def test_a_subject_is_met_by_documents_that_answer_it(
     assert (
         notices.meets(query, documents, Frequencies.of(row.counts for row in documents)) is is_met
     )
+
+
+def test_a_notice_of_an_incident_says_how_sure_it_is() -> None:
+    row: Any = SimpleNamespace(
+        id="inc_1", title="Port strike", summary="Cranes stand.", category="unrest",
+        confidence=0.84, last_happened_at=START, source_count=3,
+    )  # fmt: skip
+    data = notices.signal_notice(notices.Finding(row, ()), [], "https://api.example")
+    assert (data["resourceType"], data["type"]) == ("incident", "unrest")
+    statement = "84% sure that at least one of its sources is right"
+    assert data["confidence"] == {"value": 0.84, "statement": statement}
+    assert data["links"]["self"].startswith("https://api.example/api/v2/")
