@@ -188,25 +188,16 @@ class Narrator:
         plan.subject = vector_of(plan.heading, tongue, self._frequencies)
         groups = [_same_language(group, plan.lead) for group in plan.story.developments]
         parts = [[item for item in group if item in plan.quotable][:QUOTED_MAX] for group in groups]
+        quotes: dict[str, list[Extract]] = {}
         items = [item for part in parts for item in part]
-        quotes = [
-            quote
-            for quote in extract_sentences(items, plan.subject, self._frequencies)
-            if len(quote.vector.keys() - plan.subject.keys()) >= _NEW_TERMS_MIN
-            and not is_faulty(quote.text, quote.item.reading.language)
-        ]
-        plan.quotes = [
-            quote
-            for part in parts
-            for quote in quotes
-            if quote.item in part
-            and not any(
-                later.item in part
-                and _is_later(later.item, quote.item)
-                and says_anew(later.wording, quote.wording, tongue)
-                for later in quotes
-            )
-        ]
+        for quote in extract_sentences(items, plan.subject, self._frequencies):
+            if len(quote.vector.keys() - plan.subject.keys()) >= _NEW_TERMS_MIN and not is_faulty(
+                quote.text, quote.item.reading.language
+            ):
+                quotes.setdefault(quote.item.evidence.id, []).append(quote)
+        for part in parts:
+            own = [quote for item in part for quote in quotes.get(item.evidence.id, ())]
+            plan.quotes += _newest_quotes(own, tongue)
         plan.intro = min(
             (
                 quote
@@ -407,6 +398,18 @@ def _newest_state(lead: ScoredItem, story: Story) -> ScoredItem:
         )
     ]
     return later[-1] if later else lead
+
+
+def _newest_quotes(quotes: Sequence[Extract], language: str | None) -> list[Extract]:
+    """Those of one development's sentences that no later item of it says anew."""
+    return [
+        quote
+        for quote in quotes
+        if not any(
+            _is_later(later.item, quote.item) and says_anew(later.wording, quote.wording, language)
+            for later in quotes
+        )
+    ]
 
 
 def _is_later(item: ScoredItem, other: ScoredItem) -> bool:

@@ -18,7 +18,13 @@ from svc_core.reports.draft import (
     select_stories,
 )
 from svc_core.reports.model import Period, Statement, numbers_of
-from svc_core.reports.narration import KEY_POINTS_MAX, MARKS_MAX, lead_of, reading_order
+from svc_core.reports.narration import (
+    KEY_POINTS_MAX,
+    MARKS_MAX,
+    Narrator,
+    lead_of,
+    reading_order,
+)
 from svc_core.text.containment import TextWords
 from svc_core.text.evidence import EvidenceTexts, ScoredItem, reading_of
 from svc_core.text.extracts import says_anew
@@ -28,6 +34,7 @@ from svc_core.text.stories import Story
 from svc_core.text.wording import frame, wording_of
 from svc_core.text.words import terms
 from tests.sampling import examples
+from tests.storage.efforts import lines_run
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sk", "pl", "ru")
 
@@ -48,6 +55,32 @@ def told_of(*groups: Sequence[EvidenceTexts], language: str = "en") -> StorySele
 
 def made_of(week: Period, *groups: Sequence[EvidenceTexts], language: str = "en") -> ReportDraft:
     return draft_report("W", "Zeppelin", week, told_of(*groups, language=language), language)
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_a_large_story_is_told_in_time_that_grows_with_it(make, members):
+    def effort(developments: int) -> int:
+        text = "The Zeppelin hangar held oil{0}{1} in crates of pine{0}{1}."
+        groups = [
+            [
+                make(
+                    f"Zeppelin burns {at} in hangar",
+                    " ".join(text.format(word, at) for word in "abcd"),
+                    hours=at + n / 9,
+                    source=f"s{at}x{n}",
+                )
+                for n in range(members)
+            ]
+            for at in range(developments)
+        ]
+        story = story_of([item for group in groups for item in group])
+        by_id = {member.evidence.id: member for member in story.members}
+        parts = tuple(tuple(by_id[item.id] for item in group) for group in groups)
+        narrator = Narrator([attrs.evolve(story, developments=parts)], "en", Frequencies(1000))
+        return lines_run(narrator.narrate_stories)
+
+    effort(10)  # what is made once
+    assert effort(80) < 3 * effort(40)
 
 
 def statements_of(report: ReportDraft) -> list[Statement]:
