@@ -9,6 +9,7 @@ from attrs import evolve, field, frozen
 
 from svc_core.text.country_names import Run, country_synonyms
 from svc_core.text.language import guess, primary
+from svc_core.text.sentences import capitalises_nouns
 from svc_core.text.wording import frame
 from svc_core.text.words import terms
 
@@ -123,7 +124,7 @@ def _subjects(
     conjunction = re.escape(frame(language or "en")["and"])
     pieces = re.split(rf"(, (?:{conjunction} )?| {conjunction} )", " ".join(subject.split()))
     names = {term for term, factor in factors.items() if factor == NAME_FACTOR}
-    if primary(language or "") == "de":  # every noun has a capital there
+    if capitalises_nouns(primary(language or "")):
         names = {term for run, _ in country_synonyms([*names]) for term in run}
     kinds = "".join(_kind({*terms(piece, language)}, names) for piece in pieces[::2])
     spans = (match.span() for match in re.finditer("(?<!n)n*sp*|.", kinds))

@@ -243,7 +243,7 @@ def lacks_name(text: str, language: str | None, context: Container[str] = ()) ->
     phrase: list[str] = []
     for word, sign in words[1:]:
         small = word.casefold()
-        is_name = word[0].isupper() and tongue not in _words("capitals")
+        is_name = word[0].isupper() and not capitalises_nouns(tongue)
         if is_name or small in _words("specifying", tongue) or len(phrase) == _PHRASE_WORDS:
             return False
         is_verb = word.islower() and _has_verb([word], tongue)
@@ -253,6 +253,11 @@ def lacks_name(text: str, language: str | None, context: Container[str] = ()) ->
             return False
         phrase.append(word)
     return not any(term in context for term in terms(" ".join(phrase), language))
+
+
+def capitalises_nouns(language: str | None) -> bool:
+    """Whether every noun has a capital, so that one shows no name."""
+    return language in _words("capitals")
 
 
 def names_subjects(language: str | None) -> bool:
