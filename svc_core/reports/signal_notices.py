@@ -5,7 +5,7 @@ Rule 1: a watch says how far the change feed was looked through for a workspace.
 Rule 2: what is new counts, once, and only if it happened lately: a source that is read for the
         first time brings an archive.
 Rule 3: a subject is judged by the documents of a signal or incident alone, by the ranking of
-        reports; one of them has to answer so much of it that the ranking trusts it in full.
+        reports; one of them has to answer so much of it by its words that it is about it.
 Rule 4: a turn reads a bounded part of the feed, and a webhook whose queue is full is left out,
         as the feed has all (Spec: Events, 2: "Missed state is repaired through the change feed").
 """
@@ -46,7 +46,7 @@ from svc_core.search import corpus
 from svc_core.text.evidence import EvidenceTexts, Reading, readings
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.query import Query
-from svc_core.text.ranking import rank
+from svc_core.text.ranking import ABOUT, rank
 
 AT_ONCE: Final = 20
 """Changes of signals and incidents in one turn of a workspace. All webhooks of one that meets all
@@ -58,8 +58,6 @@ LATELY: Final = timedelta(hours=48)
 """What happened before is no news, as in a report."""
 QUEUED_MAX: Final = 1_000
 """Deliveries that wait at one webhook, beyond which it gets none of these."""
-ANSWER_MIN: Final = 0.3
-"""The share of a subject that a document answers, from which the ranking trusts it in full."""
 
 Subject = tuple[Subscription, Profile]
 
@@ -158,7 +156,7 @@ def meets(query: Query, documents: Sequence[Reading], frequencies: Frequencies) 
     terms = query.terms.keys()
     if all(terms.isdisjoint(document.counts.keys()) for document in documents):
         return False
-    return any(hit.soft >= ANSWER_MIN for hit in rank(query, documents, frequencies).hits)
+    return any(hit.soft >= ABOUT for hit in rank(query, documents, frequencies).hits)
 
 
 # -- telling -----------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ _CENTROID_TERMS, _LONE_FACTOR = 20, 0.15  # of the weight of a term that one ite
 _WINDOW_PRIOR = 100  # items that hold no term; without them a small window's own subject would fade
 _TOP_FULL = 0.3  # where the best item answers less of the query, feedback counts less
 _MATCH_MIN = 0.3  # of the best item's match
-_ABOUT = 0.3  # match of an item that is about a subject
+ABOUT = 0.3  # match of an item that is about a subject
 _Key = TypeVar("_Key")
 NEAREST = 3  # misses that are reported where no item is relevant
 
@@ -176,7 +176,7 @@ def _are_several(whole: Ranking, parts: Sequence[Ranking]) -> bool:
         return False
     best = {hit.reading.evidence.id for hit in whole.nearest[:1]}
     hits = [
-        {hit.reading.evidence.id for hit in part.nearest if hit.match >= _ABOUT} for part in parts
+        {hit.reading.evidence.id for hit in part.nearest if hit.match >= ABOUT} for part in parts
     ]
     return sum(not best.isdisjoint(ids) for ids in hits) < 2
 
