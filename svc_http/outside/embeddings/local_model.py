@@ -88,15 +88,14 @@ class ModelProcess:
     def __init__(self, kind: LocalKind) -> None:
         self._kind = kind
         # Without the folder that we are in, which holds names of the standard library.
-        argv, pipe, discard = (
-            (sys.executable, "-P", str(_PROGRAM), kind.program),
-            subprocess.PIPE,
-            subprocess.DEVNULL,
-        )
-        # In a session of its own: Ctrl-C is for us.
-        environment = without_settings(os.environ)
+        argv = sys.executable, "-P", str(_PROGRAM), kind.program
         self._process = subprocess.Popen(  # noqa: S603 - a program of ours
-            argv, -1, None, pipe, pipe, discard, env=environment, start_new_session=True
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=without_settings(os.environ),
+            start_new_session=True,  # Ctrl-C is for us
         )
 
     def vector(self, text: str) -> Sequence[float]:
