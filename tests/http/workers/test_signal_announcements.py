@@ -218,8 +218,8 @@ def test_a_notice_of_an_incident_says_how_sure_it_is() -> None:
         id="inc_1", title="Port strike", summary="Cranes stand.", category="unrest",
         confidence=0.84, last_happened_at=START, source_count=3,
     )  # fmt: skip
-    data = notices.signal_notice(notices.Finding(row, ()), [], "https://api.example")
-    assert (data["resourceType"], data["type"]) == ("incident", "unrest")
+    notice = notices.signal_notice(notices.Finding(row, ()), [], "https://api.example")
+    assert (notice["resourceType"], notice["type"]) == ("incident", "unrest")
     statement = "84% sure that at least one of its sources is right"
-    assert data["confidence"] == {"value": 0.84, "statement": statement}
-    assert data["links"]["self"].startswith("https://api.example/api/v2/")
+    assert notice["confidence"] == {"value": 0.84, "statement": statement}
+    assert notice["links"]["self"].startswith("https://api.example/api/v2/")
