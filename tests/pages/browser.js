@@ -7,6 +7,8 @@ const FLAGS = [
   "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ];
 export const faults = [];
+// Pages stand still: a busy machine ends a transition between two of them with an error of its own.
+export const STILL = [{ name: "prefers-reduced-motion", value: "reduce" }];
 
 export const launch = (executablePath) => puppeteer.launch({ executablePath, args: FLAGS });
 
@@ -40,6 +42,7 @@ export async function tab(context, origin, name, { script = true, width = 1280 }
     const url = request.url();
     if (!url.startsWith("data:") && new URL(url).origin !== origin) fault(`asks ${url}`);
   });
+  await page.emulateMediaFeatures(STILL);
   await page.setJavaScriptEnabled(script);
   await page.setViewport({ width, height: 900 });
   return page;

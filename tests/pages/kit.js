@@ -4,6 +4,7 @@
 //     node kit.js CHROMIUM URL
 
 import puppeteer from "puppeteer-core";
+import { STILL } from "./browser.js";
 
 const [executablePath, url] = process.argv.slice(2);
 const faults = [];
@@ -18,6 +19,7 @@ async function open(browser, address = url, width = 1280) {
   page.on("console", (message) => { if (message.type() === "error") faults.push(message.text()); });
   page.on("pageerror", (error) => faults.push(error.message));
   await page.setViewport({ width, height: 900 });
+  await page.emulateMediaFeatures(STILL);
   await page.goto(address, { waitUntil: "load" });
   // The scripts have run when the buttons that need them are there.
   if (await page.evaluate(() => true).catch(() => false)) await ready(page);
@@ -123,6 +125,17 @@ await page.keyboard.press("/");
 await expect(page, "the palette is open", () => document.querySelector("#palette[open]"));
 await page.keyboard.press("Escape");
 await expect(page, "the palette is closed", () => !document.querySelector("#palette[open]"));
+const isOpenAgain = await page.evaluate(() => {
+  const dialog = document.querySelector("#palette");
+  const slash = () => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }));
+  slash();
+  dialog.close(); // its field has the focus until the next frame
+  slash();
+  const { open } = dialog;
+  dialog.close();
+  return open;
+});
+if (!isOpenAgain) faults.push("a key right after the palette was closed is lost");
 await page.type("#f-profile", "hosp");
 await expect(page, "a pick offers rows", () => document.querySelector("#f-profile-list [role=option]"));
 await page.keyboard.press("ArrowDown");

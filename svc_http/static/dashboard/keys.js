@@ -33,7 +33,8 @@ export const single = {
   set on(value) { try { localStorage.setItem("keys", value ? "on" : "off"); } catch { /* for this page alone */ } },
 };
 
-const typing = (target) => target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
+// A field that was closed over has the focus until the page is drawn again: nobody types in it.
+const typing = (target) => target.checkVisibility() && target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
 const busy = () => document.querySelector("dialog[open], :popover-open");
 
 /** Calls the act of each key that is pressed; an act that returns false leaves the key to the browser. */
