@@ -115,7 +115,7 @@ class Reading:
     @cached_property
     def sentences(self) -> tuple[str, ...]:
         """The sentences of its text, as a reader would quote them."""
-        return tuple(split_sentences(self.text))
+        return tuple(split_sentences(self.text, title=self.evidence.title))
 
 
 @frozen

@@ -9,6 +9,7 @@ and neither is a caption, which says where in a picture somebody is, or what is 
 import re
 from collections.abc import Container, Iterator, Sequence
 from functools import cache
+from itertools import chain
 
 from svc_core import data
 from svc_core.base.characters import HTML_ELEMENTS
@@ -17,6 +18,7 @@ from svc_core.text.words import stop_words, terms
 
 _SENTENCE_LENGTH_MAX = 600  # a stored text is at most 600 characters long (Spec: News item)
 _WORDS_MIN = 4
+_TITLE_WORDS_MIN = 5  # a shorter one may be a phrase of its text
 _SEPARATORS = ("|", "•", "·")
 
 
@@ -69,16 +71,15 @@ _TAIL = re.compile(
     r"|(?:read more|continue reading|lire la suite|weiterlesen|leer más)\W*)$",
     re.IGNORECASE,
 )
-_AGENCIES = alternation(_words("agency"))
-_DATELINE = re.compile(
-    rf"^(?:[A-ZÀ-Ž][\w.'’ ,/-]{{1,60}}\s)?\((?:{_AGENCIES})\)\s*[-–—:]+\s+"
-    r"|^(?:EFE|EP|AFP|AP|EUROPA PRESS|AGENCIAS|REUTERS|20MINUTOS\.ES"
-    r"|(?:[A-Z]\. ){2,}[A-Z]\. / AGENCIAS)\s+(?=[A-ZÀ-Þ¿¡])"
-    rf"|^(?:{_AGENCIES})\s+[-–—]+\s+"
-    # Any agency: places and a date, something in brackets, and a dash before a new beginning.
-    r"|^(?:(?:[A-ZÀ-Ž][\w.'’/-]*|\d{1,2}|[a-zà-ž]{1,3}),?\s){1,7}"
-    r"\((?=[^()]*[^\W\d])[\w.&'’/ -]{2,40}\)\s*[-–—]+\s+(?=[\"“„‘«']?[A-ZÀ-Þ0-9])"
-    r"|^(?:[A-ZÀ-Þ][A-ZÀ-Þ0-9'’ /-]{3,40})(?:, [\w. ]{2,30})?\s+[-–—]\s+(?=\S)"
+_NAME = r"(?:[A-ZÀ-Ž0-9][\w.'’&/-]*|(?:al|am|and|d[aeu]|de[lr]|el|et|la|le|of|und)(?=\s))"
+_NAMES = rf"{_NAME}(?: {_NAME}){{0,4}}(?:, {_NAME}(?: {_NAME}){{0,4}}){{0,2}}"
+_BRACKET = r"\((?=[^()]*[^\W\d])[\w.,&'’/ -]{2,40}\)"
+_OPENS = r"(?=[\"“„‘«'¿¡(]*[A-ZÀ-Þ0-9])"
+_DATELINE = re.compile(  # places, a date or a publisher, of any language, and then a new beginning
+    rf"^(?:(?:{_NAMES}(?:,? {_BRACKET})?|{_BRACKET})(?:(?<=[^\W\d]\w)|(?<=\w[.)])|(?<=\d{{4}}))"
+    rf"\s?[-–—]{{1,2}}\s{_OPENS})+(?!.{{1,40}}\s[-–—]{{1,2}}\s[a-zß-ž])"  # "Ann – Mayor – left"
+    rf"|^(?=[^:]{{5}})[A-ZÀ-Þ][A-ZÀ-Þ0-9 .,'’/-]+:\s{_OPENS}"
+    r"|^(?:EFE|EP|AFP|AP|EUROPA PRESS|AGENCIAS|REUTERS)\s(?=[A-ZÀ-Þ¿¡])"
 )
 _SECTION = re.compile(
     rf"^(?:[A-Z][\w ]{{2,24}}\s(?:[›»|]|â€º)\s+)|^(?:{'|'.join(_phrases('label'))})\s*[:|–-]\s+",
@@ -90,7 +91,7 @@ _UNSPACED_SCRIPT = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 
 
 def split_sentences(
-    text: str, words_min: int = _WORDS_MIN, *, fragments: bool = False
+    text: str, words_min: int = _WORDS_MIN, *, fragments: bool = False, title: str = ""
 ) -> list[str]:
     """The quotable sentences of `text`, in order, without repeats.
 
@@ -99,9 +100,15 @@ def split_sentences(
     A line is a paragraph, and no sentence runs from one into the next.
 
     A text that is one unfinished run keeps it: a truncated lead is better than no lead.
+
+    A run with words before its whole `title` speaks of the item ("The post ... appeared on ...").
     """
     lines = _MARKUP.sub(" ", text).splitlines()
-    runs = [_clean(run) for line in lines for run in line_parts(_fold_space(line))]
+    line_title = _fold_space(title) if len(title.split()) >= _TITLE_WORDS_MIN else ""
+    mark = line_title.replace(" ", "\0")  # no sentence ends within it
+    parts = (line_parts(_fold_space(line).replace(line_title, mark)) for line in lines)
+    runs = [_clean(run) for run in chain.from_iterable(parts) if run.find(mark) < 1]
+    runs = [run.replace("\0", " ") for run in runs]
     quotable = list(dict.fromkeys(run for run in runs if _is_quotable(run, words_min)))
     complete = [run for run in quotable if _FULL_STOP.search(run)]
     whole = [run for run in quotable if not run.endswith(("...", "…"))]
@@ -174,6 +181,7 @@ _MOJIBAKE = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")
 _ASIDE = re.compile("|".join(_phrases("aside")), re.IGNORECASE)
 _PLACE_ONLY = re.compile(r"(?:in|at|near|on|outside)(?:\s\S+){1,5}$", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
+_POLITE = re.compile(r"(?<=[\w,] )(?:Sie|Ihnen|Ihre?[mnrs]?)\b")  # within a German sentence
 _QUOTATION = re.compile('["“„«][^"“”„«»]*["”“»]')
 _STOPS = (
     (re.compile("[\u3040-\u30ff\u3400-\u9fff]$"), "。"),
@@ -209,8 +217,8 @@ def is_faulty(text: str, language: str | None) -> bool:
         return True
     if _UNSPACED_SCRIPT.search(text):
         return False
-    words = _WORD.findall(text)
-    return len(words) < _FAULTLESS_WORDS_MIN or not _has_verb(words, language)
+    words = _WORD.findall(text)  # of a statement the first is no verb
+    return len(words) < _FAULTLESS_WORDS_MIN or not _has_verb(words[1:], language)
 
 
 def is_ahead(text: str, language: str | None) -> bool:
@@ -236,7 +244,12 @@ def lacks_name(text: str, language: str | None, context: Container[str] = ()) ->
     tongue = language or "en"
     line = text.lstrip(_QUOTES)[:_BEGINNING]
     words = [(match[0], line[match.end() : match.end() + 1]) for match in _WORD.finditer(line)]
-    if any(word.casefold() in _words("partitive", tongue) for word, _ in words[:_FIRST_WORDS]):
+    pointing = _words("pointing", tongue)
+    if any(
+        word.casefold() in _words("partitive", tongue)
+        or (sign and sign in ",.;:" and word.casefold() in pointing)
+        for word, sign in words[:_FIRST_WORDS]
+    ):
         return True
     if not words or words[0][0].casefold() not in _words("definite", tongue):
         return False
@@ -271,15 +284,17 @@ def stands_alone(text: str, language: str | None) -> bool:
     return is_short and not (
         is_faulty(text, language)
         or is_anaphoric(text, language)
-        or _is_first_person(text, language)
+        or _speaks(text, language)
         or _is_clause(text, language)
     )
 
 
-def _is_first_person(text: str, language: str | None) -> bool:
-    """Whether the writer speaks in the first person; quoted people may."""
-    words = _WORD.findall(_QUOTATION.sub(" ", text).casefold())
-    return not _words("own", language or "en").isdisjoint(words)
+def _speaks(text: str, language: str | None) -> bool:
+    """Whether the writer speaks of themselves or to the reader; quoted people may."""
+    own = _QUOTATION.sub(" ", text)
+    words = _WORD.findall(own.casefold())
+    is_formal = language == "de" and _POLITE.search(own)
+    return bool(is_formal) or not _words("own", language or "en").isdisjoint(words)
 
 
 def _is_clause(text: str, language: str | None) -> bool:

@@ -12,6 +12,7 @@ from svc_core.text.sentences import (
     lacks_name,
     names_subjects,
     split_sentences,
+    stands_alone,
 )
 from svc_core.text.words import terms
 
@@ -40,6 +41,17 @@ _REPORT = "Three ships wait off Fjordby for their crews."
         (f"FJORDBY (Quay Wire) - {_REPORT}", [_REPORT]),
         (f"Fjordby am Sund, 3 March (qw/press) – {_REPORT}", [_REPORT]),
         (f"Fjordby, Norland (Harbour Network) -- {_REPORT}", [_REPORT]),
+        (f"Fjordby – {_REPORT}", [_REPORT]),
+        (f"FJORDBY, Norland March 3, 2026 -- {_REPORT}", [_REPORT]),
+        (f"Harbour Press - FJORDBY, N.L. (HP) - {_REPORT}", [_REPORT]),
+        (
+            f"Fjordby am Sund/Norstad - {_REPORT[:-1]} – and their cook.",
+            [f"{_REPORT[:-1]} – and their cook."],
+        ),
+        (f"NORSTAD: {_REPORT}", [_REPORT]),
+        (f"ANN LUND: {_REPORT}", [_REPORT]),
+        ("T - Quay opens a shop for its crews.",) * 2,
+        ("Ann Lund has one wish: Three ships for Fjordby.",) * 2,
         ("The Quay (a paper) - which he owns - was sold.",) * 2,
         ("Ann Lund (42) – Mayor of Fjordby – has resigned.",) * 2,
         (f"{_REPORT} (This item was read in the evening news.)", [_REPORT]),
@@ -53,6 +65,35 @@ def test_datelines_captions_and_asides_in_brackets_are_no_part_of_a_sentence(
     text: str, sentences: str | list[str]
 ) -> None:
     assert split_sentences(text) == ([sentences] if isinstance(sentences, str) else sentences)
+
+
+def test_a_sentence_about_the_item_itself_is_none_of_its_text() -> None:
+    title = "Why do they wait? Three ships off Fjordby"
+    text = f"{_REPORT}\nThe post {title} appeared first on The Quay."
+    assert split_sentences(text, title=title) == [_REPORT]
+    assert split_sentences(f"{title} wait for crews.", title=title) == [f"{title} wait for crews."]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "The mayor of Fjordby has sold the old hall.", True),
+        ("en", "The mayor says “your hall” is sold to the highest bidder.", True),
+        ("en", "The mayor has sold the hall that you can rent.", False),
+        ("en", "Explore the old hall that the mayor has sold.", False),
+        ("en", "Sold by the mayor to the highest bidder in Fjordby.", False),
+        ("de", "Der Bürgermeister von Fjordby hat die alte Halle verkauft.", True),
+        ("de", "Sie haben die alte Halle in Fjordby für immer verkauft.", False),
+        ("de", "In Fjordby sehen Sie die alte Halle, die verkauft wurde.", False),
+        ("de", "In Fjordby sehen sie die alte Halle, die verkauft wurde.", True),
+        ("de", "Dafür hat der Bürgermeister die alte Halle verkauft.", False),
+        ("fr", "La mairie de Fjordby a vendu votre salle aux enchères.", False),
+    ],
+)
+def test_a_sentence_that_speaks_to_the_reader_is_not_quoted(
+    language: str, text: str, expected: bool
+) -> None:
+    assert stands_alone(text, language) is expected
 
 
 def test_a_headline_that_asks_shows_or_names_a_day_is_an_aside() -> None:
@@ -96,6 +137,13 @@ ALONE = {
     "a noun with its clause": ("en", "The mayor who sold it has resigned.", "", False),
     "a possessive": ("en", "The company's hall was sold.", "", False),
     "a share of something": ("en", "A third of them had left by noon.", "", True),
+    "a pronoun that points back": ("en", "Had Ann Lund sold this, halls were cheap.", "", True),
+    "a noun that is pointed at": (
+        "en",
+        "Had Ann Lund sold this hall, halls were cheap.",
+        "",
+        False,
+    ),
     "indefinite": ("en", "A company bought the hall.", "", False),
     "German": ("de", "Die Firma kaufte eine Halle.", "", True),
     "German with its name": ("de", "Die Firma aus Fjordby kaufte eine Halle.", "", False),
