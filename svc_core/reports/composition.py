@@ -21,7 +21,7 @@ from attrs import field, frozen
 
 from svc_core import wire
 from svc_core.base import canonical, ids
-from svc_core.intel.news.model import NEWS_TEXTS
+from svc_core.intel.news.model import NEWS, NEWS_TEXTS
 from svc_core.intel.news.news_corpus import ITEMS, news_evidence
 from svc_core.operation import schedule
 from svc_core.operation.context import Context, scan_values
@@ -60,6 +60,7 @@ RETRY_MIN, RETRY_MAX = timedelta(minutes=5), timedelta(hours=24)
 SETTLING = timedelta(seconds=30)
 PERIOD_MIN = timedelta(hours=48)  # news of a weekend is read on Monday
 CANDIDATES_MAX = 2_000  # matches read for one report; of more, the weakest are left out
+LEADING, MEMBERS_MAX = 30, 500  # matches whose stories are read, and items of these (ADR 52)
 
 
 @frozen
@@ -132,6 +133,7 @@ async def gather_material(ctx: Context, profile_id: str, window: Window | None =
         ctx, query.terms, table, texts=NEWS_TEXTS, limit=CANDIDATES_MAX, start=start, end=end
     )
     items = await news_evidence(ctx, texts)
+    items += await _others_of_stories(ctx, items, window)
     pool = [item for item in items if _within(item, window)]
     weights = corpus.term_weights(query.terms, table)
     times = window.start, window.end
@@ -145,6 +147,21 @@ async def gather_material(ctx: Context, profile_id: str, window: Window | None =
         frequencies=table,
         window_total=await corpus.items_within(ctx, table, texts=NEWS_TEXTS, start=start, end=end),
     )
+
+
+async def _others_of_stories(
+    ctx: Context, items: Sequence[EvidenceTexts], window: Window
+) -> list[EvidenceTexts]:
+    """The other items of the stories of the first items: they may tell the same in other words."""
+    stories = tuple({item.story for item in items[:LEADING] if item.story})
+    if not stories:
+        return []
+    page = await ctx.tx.documents.scan(NEWS, where={"story": stories}, limit=MEMBERS_MAX)
+    ids = {row.id for row in page.rows} - {item.id for item in items}
+    texts = await ctx.tx.documents.get_many(NEWS_TEXTS, sorted(ids))
+    start, end = intake_span(window)
+    rows = (row for row in texts.values() if start is None or row.order >= start)
+    return await news_evidence(ctx, [row for row in rows if end is None or row.order <= end])
 
 
 def _with_dates(window: Window, profile: Profile) -> Window:

@@ -8,13 +8,14 @@ from itertools import pairwise
 from attrs import evolve, field, frozen
 
 from svc_core.text.country_names import Run, country_synonyms
-from svc_core.text.language import guess, primary
+from svc_core.text.language import compound_parts, guess, primary
 from svc_core.text.sentences import capitalises_nouns
 from svc_core.text.wording import frame
-from svc_core.text.words import terms
+from svc_core.text.words import split_words, term_of, terms
 
 SYNONYM_FACTOR = 0.5  # the weight of a synonym where candidates are sought
 NAME_FACTOR = 1.75  # the weight of a capitalised word of a subject (ADR 24)
+_PART_FACTOR = 0.5  # the weight of a part of a compound (ADR 52)
 
 _QUOTATION = re.compile(r'"([^"]+)"|“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]')
 _EXCLUSION = re.compile(r'(?:^|(?<=\s))-(?:"([^"]+)"|([^\W\d_][\w-]*))')
@@ -76,6 +77,9 @@ class Query:
         factors = dict.fromkeys(terms_of(subject), 1.0)
         names = (term for term in terms_of(_names(subject)) if term in factors)
         factors |= dict.fromkeys(names, NAME_FACTOR)
+        compounds = (w for w in split_words(subject) if term_of(w) in factors and not whole)
+        elements = (term for word in compounds for term in compound_parts(word, subtag))
+        factors |= dict.fromkeys(elements, _PART_FACTOR) | factors
         boosts = [_group_text(match) for match in _QUOTATION.finditer(subject)] + list(keywords)
         phrases = _runs(map(terms_of, boosts))
         is_list = _LIST_BREAK.search(subject) is not None

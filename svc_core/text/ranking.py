@@ -10,9 +10,12 @@ Rule 3: an item is relevant where `match + weight * feedback` reaches a threshol
 Rule 4: whether there is an answer at all is judged over all items, by logistic regression: the best
         of hundreds of items always resembles the query somewhat.
 Rule 5: a query that lists subjects is answered subject by subject.
-ADR 50 says what each number was measured against.
+Rule 6: a story of several publishers that has an item among the best is relevant as a whole: its
+        reports say the same in other words (the cluster hypothesis; van Rijsbergen 1979).
+ADR 50 and ADR 52 say what each number was measured against.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log, sqrt
 from operator import attrgetter, mul
@@ -35,6 +38,7 @@ _CENTROID_TERMS, _LONE_FACTOR = 20, 0.15  # of the weight of a term that one ite
 _WINDOW_PRIOR = 100  # items that hold no term; without them a small window's own subject would fade
 _TOP_FULL = 0.3  # where the best item answers less of the query, feedback counts less
 _MATCH_MIN = 0.3  # of the best item's match
+_STORY_SHARE = 0.5  # of the best score: what an item has that brings its story
 ABOUT = 0.3  # match of an item that is about a subject
 _Key = TypeVar("_Key")
 NEAREST = 3  # misses that are reported where no item is relevant
@@ -137,16 +141,17 @@ def rank(
     """The items of `readings` that are relevant to a query, best first; ties by id.
 
     `window_total` is the number of items in the window; `readings` may leave out those that hold
-    no term of the query. `nearness` is by item id (`svc_core.search.vector_likeness`). An item
-    without one is judged by its words alone, with the threshold for that case. Items near in
-    meaning seed the feedback, as items with the words do.
+    no term of the query: of these it finds the other items of a story, and those near in meaning.
+    `nearness` is by item id (`svc_core.search.vector_likeness`). An item without one is judged by
+    its words alone, with the threshold for that case. Items near in meaning seed the feedback, as
+    items with the words do.
     """
     items = [item for item in readings if not any(map(item.holds, query.exclusions))]
     items.sort(key=lambda reading: reading.evidence.id)
     window = _Window(query, items, frequencies, max(window_total, len(items)))
     window.near = nearness or {}
     subjects = _by_subject(query, window)
-    relevant = _best(hit for subject in subjects for hit in subject.hits)
+    relevant = _best(hit for subject in subjects for hit in _with_stories(subject, items))
     if not relevant:
         return Ranking((), _best(hit for subject in subjects for hit in subject.nearest)[:NEAREST])
     is_scant = all(subject.is_scant for subject in subjects if subject.hits)
@@ -157,6 +162,18 @@ def _best(hits: Iterable[Hit]) -> tuple[Hit, ...]:
     """The best hit of each item, best first."""
     best = {hit.reading.evidence.id: hit for hit in sorted(hits, key=attrgetter("margin"))}
     return tuple(sorted(best.values(), key=lambda hit: (-hit.margin, hit.reading.evidence.id)))
+
+
+def _with_stories(ranking: Ranking, items: Sequence[Reading]) -> list[Hit]:
+    """The relevant items of a subject, and the other items of the best ones' stories."""
+    least = _STORY_SHARE * max((hit.score for hit in ranking.hits), default=0.0)
+    stories = {hit.reading.evidence.story for hit in ranking.hits if hit.score >= least} - {None}
+    members = [item for item in items if item.evidence.story in stories]
+    pairs = {(item.evidence.story, item.evidence.publisher) for item in members}
+    publishers = Counter(story for story, _ in pairs)
+    hits = {hit.reading.evidence.id: hit for hit in ranking.nearest}
+    others = (item for item in members if publishers[item.evidence.story] > 1)
+    return [*ranking.hits, *(hits.get(item.evidence.id) or Hit(item, 0.0, 0.0) for item in others)]
 
 
 def _by_subject(query: Query, window: "_Window") -> list[Ranking]:

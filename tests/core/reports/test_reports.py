@@ -274,6 +274,29 @@ def test_an_item_that_tells_only_when_it_changed_is_dated_by_that(house: Any) ->
     )
 
 
+def test_the_other_items_of_a_story_are_gathered_within_the_window(
+    house: Any, profile: Any
+) -> None:
+    since = house.clock.now()
+    house.clock.advance(60)
+    take_stories(house, [("Cranes stand idle", "Nobody works."), ("Dockers walk out", "All.")], 20)
+
+    async def group(ctx: Any) -> None:
+        for row in (await ctx.tx.documents.scan(NEWS, limit=10)).rows:
+            item = NEWS.decode(row.raw)
+            if item.title != "Dockers walk out":
+                await ctx.save(NEWS, row.id, attrs.evolve(item, story_id="inc_1"))
+
+    def titles(window: Window) -> set[str]:
+        return {item.title for item in gather(house, profile["id"], window).evidence}
+
+    house.run(group, SYSTEM)
+    both = titles(Window(house.clock.now(), since - timedelta(days=2)))
+    assert {STORIES[0][0], "Cranes stand idle"} <= both
+    assert "Dockers walk out" not in both
+    assert "Cranes stand idle" not in titles(Window(since, since - timedelta(days=2)))
+
+
 def test_an_older_named_period_is_recognised_behind_a_newer_report(
     house: Any, profile: Any
 ) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from svc_core.text.query import NAME_FACTOR, SYNONYM_FACTOR, Query
+from svc_core.text.words import terms
 
 
 def test_a_name_counts_more_than_a_word_but_not_where_a_sentence_begins() -> None:
@@ -57,3 +58,23 @@ def test_a_topic_of_very_many_subjects_is_parted_into_few_and_none_is_left_out()
 
     assert len(leaves(query)) <= 12
     assert {term for part in leaves(query) for term in part.factors} == {*query.factors}
+
+
+@pytest.mark.parametrize(
+    ("topic", "language", "elements"),
+    [
+        ("Streit vor der Bundestagswahl", "de", ("wahl",)),
+        ("Verkehr auf der Bahnstrecke", "de", ("bahn", "streck")),
+        ("Die Regierung in Berlin", "de", ()),
+        ("Het klimaatbeleid in Nederland", "nl", ("beleid",)),
+        ("Railway bridge", "en", ()),
+    ],
+)
+def test_a_compound_is_sought_by_its_parts_too(
+    topic: str, language: str, elements: tuple[str, ...]
+) -> None:
+    factors = Query.of(topic, (), language).factors
+    assert set(elements) == {term for term in factors if term not in terms(topic, language)}
+    assert Query.of(topic, (), language, whole=True).factors.keys() == {
+        *terms(topic, language, whole=True)
+    }

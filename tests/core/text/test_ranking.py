@@ -128,6 +128,22 @@ def test_items_without_a_term_of_the_query_need_not_be_at_hand(
     assert rank(query, at_hand, store, window_total=len(items)) == rank(query, items, store)
 
 
+@pytest.mark.parametrize(
+    ("story", "publisher", "are_relevant"),
+    [("s1", "beta.example", True), ("s1", "alpha.example", False), (None, "beta.example", False)],
+)
+def test_a_story_of_several_publishers_is_relevant_as_a_whole(
+    story: str | None, publisher: str, are_relevant: bool
+) -> None:
+    first, *others = [reading_of(item(*texts, story=story)) for texts in STRIKE]
+    strange = reading_of(item("Wages up", "", story=story, source_domain=publisher))
+    noise = [reading_of(item(*texts, story="s2", source_domain=publisher)) for texts in NOISE]
+    plain = {hit.reading for hit in rank(Query.of("Strike at Zed port"), others, STORE).hits}
+    hits = rank(Query.of("Strike at Zed port"), [first, *others, strange, *noise], STORE).hits
+    assert {hit.reading for hit in hits} == {first, *plain, *([strange] if are_relevant else [])}
+    assert not rank(Query.of("glass"), [first, *others, strange, *noise], STORE).hits
+
+
 def test_where_nothing_is_found_the_nearest_are_told(readings: list[Reading]) -> None:
     ranking = rank(
         Query.of("night sky seen by amateur astronomers through telescopes"), readings, STORE
