@@ -41,14 +41,24 @@ def _vector(model: str, text: str) -> bytes:
     return made
 
 
+def vectors_of_items(model: str, readings: Sequence[Reading]) -> dict[str, bytes]:
+    """The packed vector of each item, by id; 10 to 200 ms for each text that is new."""
+    prefix = LOCAL_KINDS[model].passage_prefix
+    return {
+        reading.evidence.id: _vector(
+            model, prefix + passage(reading.evidence.title, reading.evidence.text)
+        )
+        for reading in readings
+    }
+
+
 def cosines(model: str, readings: Sequence[Reading], question: str) -> list[float]:
-    """The cosine of the question and each item; 10 to 200 ms for each text that is new."""
+    """The cosine of the question and each item."""
     from svc_http.outside.embeddings import matrix  # noqa: PLC0415 - of an extra
 
-    kind = LOCAL_KINDS[model]
-    items = [passage(reading.evidence.title, reading.evidence.text) for reading in readings]
-    vectors = [_vector(model, kind.passage_prefix + item) for item in items]
-    return matrix.cosines(_vector(model, kind.query_prefix + question), vectors)
+    vectors = vectors_of_items(model, readings)
+    rows = [vectors[reading.evidence.id] for reading in readings]
+    return matrix.cosines(_vector(model, LOCAL_KINDS[model].query_prefix + question), rows)
 
 
 def nearness(model: str, readings: Sequence[Reading], question: str) -> Mapping[str, Nearness]:

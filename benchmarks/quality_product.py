@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from quality_meaning import nearness
+from quality_meaning import nearness, vectors_of_items
 from quality_sets import FEEDS, NOW, Subject, evidence
 
 from svc_core import catalog
@@ -92,7 +92,9 @@ def matched_ids(
 def groups_of(items: Sequence[EvidenceTexts]) -> list[list[str]]:
     """The ids of the items of each event, grouped as intake groups a window."""
     groups: dict[str, list[str]] = {}
-    for id_, first in first_members(readings(items)).items():
+    rows = readings(items)
+    vectors = vectors_of_items(BY_MEANING[0], rows) if BY_MEANING else {}
+    for id_, first in first_members(rows, vectors).items():
         groups.setdefault(first, []).append(id_)
     return list(groups.values())
 

@@ -8,7 +8,8 @@ little. What they share with the core of the event tells that they belong to it.
 2. Another group joins where its items hold enough of that core, by more than one term, and where
    the two are not further apart than a day. Two that both have a core have to agree on it both
    ways, and most items of the two together have to hold three of its telling terms.
-3. The pair that fits best is joined first, and then has a core of its own.
+3. Where both have embedding vectors, these have to be alike, and a little less of 2 will do.
+4. The pair that fits best is joined first, and then has a core of its own.
 
 Rule 1: the order of the groups does not matter.
 
@@ -27,6 +28,7 @@ from attrs import field, frozen
 
 from svc_core.text.evidence import Reading
 from svc_core.text.frequencies import Frequencies
+from svc_core.text.meanings import Meanings
 
 ITEMS_MIN = 6  # with 4 ECB+ is the same, the large events .62
 APART = timedelta(days=1)  # between two groups; without it persons of politics chain for years
@@ -34,8 +36,11 @@ APART = timedelta(days=1)  # between two groups; without it persons of politics 
 _HOLDERS, _TERMS_MAX = 0.4, 12  # the share of items that hold a term of the core, and how many
 _COVER = 0.3  # of a core; at .35 the large events lose .03
 _COVER_BUT_ONE = 0.15  # of it without the term that covers most
-_COVER_BACK = 0.25  # .24 to .3 are the same; at .18 two elections of ECB+ are one event
-_TERMS_MIN, _UNION = 3, 0.6  # so many telling terms in this share of the items of both
+_ALIKE = 0.2  # the mean cosine of two groups; without it persons of politics are one event
+# How much of the other core a group has, and the share of the items of both with so many telling
+# terms: of groups without vectors, and of those whose vectors are a witness, too. For the first .24
+# to .3 are the same; without vectors two elections of ECB+ are one event at .18.
+_WITHOUT, _WITH, _TERMS_MIN = (0.25, 0.6), (0.2, 0.5), 3
 _TELLING, _RARE = 2.0, 6.0  # weights (`idf`) of a term that tells something, of one that tells all
 
 
@@ -57,11 +62,14 @@ class _Group:
 
 
 def join_by_core(
-    groups: Iterable[Sequence[int]], items: Sequence[Reading], frequencies: Frequencies
+    groups: Iterable[Sequence[int]],
+    items: Sequence[Reading],
+    frequencies: Frequencies,
+    meanings: Meanings,
 ) -> list[list[int]]:
     """The groups of some items, by number, of which those of one large event are joined."""
     terms = [frozenset(item.title + item.lead) for item in items]
-    window = _Window(items, frequencies, terms, Counter(chain.from_iterable(terms)))
+    window = _Window(items, frequencies, terms, Counter(chain.from_iterable(terms)), meanings)
     alive = {window.group(sorted(members)) for members in groups}
     fits: dict[tuple[_Group, _Group], float] = {}
     fresh = set(alive)
@@ -85,6 +93,7 @@ class _Window:
     frequencies: Frequencies
     terms: Sequence[Set[str]]
     holders: Mapping[str, int]
+    meanings: Meanings
 
     def group(self, members: list[int]) -> _Group:
         """A group of items with its core; one of few items, or of few such terms, has none."""
@@ -108,11 +117,15 @@ class _Window:
         cover, rest = right.cover(left.core)
         if cover < _COVER or rest < _COVER_BUT_ONE:
             return 0.0
+        likeness = self.meanings.likeness(left.members, right.members)
+        if likeness is not None and likeness < _ALIKE:
+            return 0.0
+        back, share = _WITHOUT if likeness is None else _WITH
         if len(right.members) >= ITEMS_MIN:
             telling = {term for term in left.core if self.frequencies.idf(term) >= _TELLING}
             union = left.members + right.members
             held = sum(len(telling & self.terms[index]) >= _TERMS_MIN for index in union)
-            is_mutual = right.core and left.cover(right.core)[0] >= _COVER_BACK
-            if not is_mutual or held < _UNION * len(union):
+            is_mutual = right.core and left.cover(right.core)[0] >= back
+            if not is_mutual or held < share * len(union):
                 return 0.0
         return round(cover, 9)

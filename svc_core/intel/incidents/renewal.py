@@ -25,7 +25,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Collection, Position
 from svc_core.operation.units import Units
 
-RULES = "rules 3"
+RULES = "rules 4"
 """The state of the rules by which incidents, stories and recaps are made: another one whenever they
 make other rows of the same members."""
 ROWS_AT_ONCE = 100

@@ -19,13 +19,16 @@ Rule 3: a window of more than `AT_ONCE` items is not grouped anew for each of th
 Rule 4: a pass writes in short units. Each checks that no other pass wrote since this one read, so
         of two at once one begins again.
 Rule 5: items without a date are compared with one another only.
+Rule 6: items are compared by meaning where their embedding vectors are stored, whoever made them,
+        and by words where not. What is new by its vector alone waits until no more of them come.
 
 Weak spot: of more than `WINDOW_MAX` items in three quarters of an hour, or without a date, some
 are in no window; they are alone, or stay where they were before there were so many.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 import attrs
@@ -47,14 +50,16 @@ from svc_core.intel.news.model import (
     UngroupedItem,
 )
 from svc_core.intel.news.news_corpus import item_evidence
+from svc_core.intel.news.vectors import VECTORS
 from svc_core.intel.signals.detection_queue import mark_items
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, StoredRow
 from svc_core.operation.units import Units
+from svc_core.search.vector_likeness import Vector
 from svc_core.text.evidence import EvidenceTexts, Reading, reading_of
 from svc_core.text.frequencies import Frequencies
-from svc_core.text.grouping import group_readings
+from svc_core.text.grouping import NO_VECTORS, group_readings
 from svc_core.text.templates import without_templates
 
 AT_ONCE = 500
@@ -69,8 +74,13 @@ BLOCKS_MAX = 24
 and those around. What is new at one instant concerns fewer."""
 SHARE = 3
 """Larger windows are grouped anew at once where one item in so many is new."""
-EVERY = timedelta(milliseconds=10)
-"""Else they wait so long for each of their items: ten times as long as grouping them takes."""
+EVERY = timedelta(milliseconds=25)
+"""Else they wait so long for each of their items: ten times as long as grouping them by meaning
+takes, and fifty times as long as by words."""
+QUIET = timedelta(seconds=30)
+"""How long no vector has come to a part of time before it is grouped for those that came."""
+LATEST = timedelta(minutes=10)
+"""After that long it is grouped though more come."""
 ROWS_AT_ONCE = 100
 """Rows written in one unit: about 50 ms."""
 TRIES_MAX = 3
@@ -132,6 +142,7 @@ class StoryScene:
     new: tuple[StoredRow[UngroupedItem], ...]
     blocks: tuple[Block, ...]
     items: tuple[Pair, ...] = field(repr=False)
+    vectors: Mapping[str, StoredRow[Vector]] = field(repr=False)
     version: int
     busy: tuple[StoryPass, ...] = ()
 
@@ -143,11 +154,16 @@ class StoryScene:
             reading_of(_timeless(item_evidence(NEWS.decode(item.raw), NEWS_TEXTS.decode(text.raw))))
             for item, text in self.items
         ]
+        rows = ((VECTORS.decode(self.vectors[text.id].raw), text.version)
+                for _, text in self.items if text.id in self.vectors)  # fmt: skip
+        vectors = [vector for vector, version in rows if vector.version == version and vector.data]
         firsts: dict[str, str] = {}
         for block in self.blocks:
             around = [reading for reading in readings if _is_within(reading, block.window)]
             within = {item.evidence.id for item in around if _is_within(item, block.span())}
-            first = first_members(around)
+            ids_ = {item.evidence.id for item in around}
+            packed = of_one_model([vector for vector in vectors if vector.id in ids_])
+            first = first_members(around, packed)
             firsts.update((id_, first[id_]) for id_ in within)
         return firsts, {item.evidence.id: item.evidence.story for item in readings}
 
@@ -165,14 +181,24 @@ def _is_within(item: Reading, span: tuple[int, int]) -> bool:
     return span[0] <= _age(item)[0] <= span[1]
 
 
-def first_members(items: Sequence[Reading]) -> dict[str, str]:
+def of_one_model(vectors: Sequence[Vector]) -> dict[str, bytes]:
+    """The packed vectors by item of the model and length that most of these have."""
+    kinds = {vector.id: (vector.model, len(vector.raw)) for vector in vectors}
+    counts = Counter(kinds.values())
+    kind = max(counts, key=lambda kind: (counts[kind], kind), default=None)
+    return {vector.id: vector.raw for vector in vectors if kinds[vector.id] == kind}
+
+
+def first_members(
+    items: Sequence[Reading], vectors: Mapping[str, bytes] = NO_VECTORS
+) -> dict[str, str]:
     """For each item the earliest that reports the same event, of these alone: itself where it is
-    alone, as each is that a template of its source made.
+    alone, as each is that a template of its source made. `vectors` are packed, by item.
     """
     reports = without_templates(items)
     table = Frequencies.of(item.counts for item in reports if not item.is_form)
     firsts: dict[str, str] = {}
-    for event in group_readings(reports, table):
+    for event in group_readings(reports, table, vectors):
         members = sorted((item for part in event for item in part), key=_age)
         firsts |= {item.evidence.id: members[0].evidence.id for item in members}
     return firsts
@@ -231,6 +257,8 @@ async def _scene(ctx: Context, at_once: int, block_max: int) -> StoryScene | Non
         start, last = Block.at(newest[0].order).span()
         end = start - 1
         page = await documents.scan(UNGROUPED_ITEMS, start=start, end=last, limit=WINDOW_MAX)
+        if not is_due((UNGROUPED_ITEMS.decode(row.raw) for row in page.rows), ctx.now):
+            continue
         blocks_due = await _blocks(ctx, [row.order for row in page.rows], block_max)
         markers, due = _latest(page.rows, blocks_due)
         around = await _around(ctx, [block for block in due if block not in blocks])
@@ -249,7 +277,19 @@ async def _scene(ctx: Context, at_once: int, block_max: int) -> StoryScene | Non
         return None
     texts = await documents.get_many(NEWS_TEXTS, list(items))
     pairs = tuple((item, texts[id_]) for id_, item in items.items() if id_ in texts)
-    return StoryScene(tuple(new), tuple(blocks), pairs, await _version(ctx), tuple(busy))
+    vectors = await documents.get_many(VECTORS, [text.id for _, text in pairs])
+    version = await _version(ctx)
+    return StoryScene(tuple(new), tuple(blocks), pairs, vectors, version, tuple(busy))
+
+
+def is_due(markers: Iterable[UngroupedItem], now: datetime) -> bool:
+    """Whether a part of time is grouped now: not while only vectors are new, and more come."""
+    times: list[datetime] = []
+    for marker in markers:
+        if marker.vector_at is None:
+            return True
+        times.append(marker.vector_at)
+    return not timedelta() <= now - max(times) < QUIET or now - min(times) >= LATEST
 
 
 def _latest(

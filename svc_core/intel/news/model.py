@@ -278,11 +278,13 @@ WORDS: FieldIndex[NewsText] = FieldIndex(
 class UngroupedItem:
     """A marker for an item that was written and is not yet assigned to a story, with its date.
 
-    There is one, too, for the date at which an item is missing since.
+    There is one, too, for the date at which an item is missing since. `vector_at` is when its
+    vector came, where nothing else is new.
     """
 
     id: ObservationId
     taken_at: datetime
+    vector_at: datetime | None = None
 
 
 def ungrouped_item(item: NewsItem) -> UngroupedItem:

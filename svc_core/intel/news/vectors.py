@@ -3,7 +3,8 @@
 Rule 1: vectors are computed in the background, outside units of work, and stored a batch at a time.
         A process that is killed loses at most the batch in hand; items without a vector are found
         again. Who compares vectors never waits for missing ones.
-Rule 2: a vector belongs to one model and to one version of an item's text; when either changes,
+Rule 2: an item that gets its vector is grouped anew (`intel.incidents.story_grouping`).
+Rule 3: a vector belongs to one model and to one version of an item's text; when either changes,
         it is computed again.
 """
 
@@ -13,9 +14,16 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
+import attrs
 from attrs import field, frozen
 
-from svc_core.intel.news.model import NEWS_TEXTS, NewsText
+from svc_core.intel.news.model import (
+    NEWS,
+    NEWS_TEXTS,
+    UNGROUPED_ITEMS,
+    NewsText,
+    ungrouped_item,
+)
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Collection, Position, StoredRow
@@ -97,15 +105,23 @@ async def embed_gaps(work: Units, embedder: Embedder, gaps: Sequence[VectorGap])
             Vector(gap.id, gap.taken_at, embedder.model, gap.version, b64encode(vector).decode())
             for gap, vector in zip(batch, vectors, strict=True)
         ]
-        await work.write(SYSTEM, partial(_save, rows=rows))
+        await work.write(SYSTEM, partial(save_vectors, rows=rows))
 
 
-async def _save(ctx: Context, rows: Sequence[Vector]) -> None:
-    """Store the vectors of those items whose text has not changed meanwhile."""
-    texts = await ctx.tx.documents.get_many(NEWS_TEXTS, [vector.id for vector in rows])
+async def save_vectors(ctx: Context, rows: Sequence[Vector]) -> None:
+    """Store the vectors of those items whose text has not changed meanwhile, and mark these to be
+    grouped anew.
+    """
+    ids = [vector.id for vector in rows]
+    texts = await ctx.tx.documents.get_many(NEWS_TEXTS, ids)
+    items, markers = await ctx.find_many(NEWS, ids), await ctx.find_many(UNGROUPED_ITEMS, ids)
     for vector in rows:
         if vector.id in texts and texts[vector.id].version == vector.version:
             await ctx.save(VECTORS, vector.id, vector)
+            if vector.id in items:
+                fresh = attrs.evolve(ungrouped_item(items[vector.id]), vector_at=ctx.now)
+                # Also where there is one, so that a pass that has not seen the vector leaves it.
+                await ctx.save(UNGROUPED_ITEMS, vector.id, markers.get(vector.id, fresh))
 
 
 # -- comparing them ----------------------------------------------------------------------------

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from svc_core.text.event_cores import ITEMS_MIN, join_by_core
 from svc_core.text.evidence import Reading, reading_of
 from svc_core.text.frequencies import Frequencies
+from svc_core.text.meanings import Meanings
 
 CORE = ("zeppelin", "fjordby", "hangar", "blaze")
 PARTS = ("dockers", "comet", "orchard", "glacier", "railway", "senate", "volcano", "ferry")
 LARGE, SMALL, OTHER = range(ITEMS_MIN), range(ITEMS_MIN, ITEMS_MIN + 2), range(20, 40)
+NO_MEANINGS = Meanings([()] * 60)
 
 Make = Callable[..., Any]
 
@@ -38,7 +40,7 @@ def test_a_group_joins_a_large_one_by_more_than_one_word_of_its_core_within_a_da
     make: Make, core: int, hours: float, is_joined: bool
 ) -> None:
     items = readings_of(make, core=core, hours=hours)
-    groups = join_by_core([[*LARGE], [*SMALL]], items, Frequencies())
+    groups = join_by_core([[*LARGE], [*SMALL]], items, Frequencies(), NO_MEANINGS)
     assert groups == ([[*LARGE, *SMALL]] if is_joined else [[*LARGE], [*SMALL]])
 
 
@@ -46,14 +48,25 @@ def test_two_large_groups_join_where_each_has_the_core_of_the_other(make: Make) 
     items = readings_of(make, core=4)
     again = [reading_of(make(" ".join([*CORE, PARTS[at]]), id=f"{at + 60}")) for at in LARGE]
     second = [len(items) + at for at in LARGE]
-    groups = join_by_core([[*LARGE], second], [*items, *again], Frequencies())
+    every = [*items, *again]
+    groups = join_by_core([[*LARGE], second], every, Frequencies(), Meanings([()] * len(every)))
     assert groups == [[*LARGE, *second]]
+
+
+@pytest.mark.parametrize(("cosine", "is_joined"), [(0.9, True), (0.1, False)])
+def test_a_group_whose_vectors_are_unlike_does_not_join(
+    make: Make, cosine: float, is_joined: bool
+) -> None:
+    items = readings_of(make, core=4)
+    rows = [(cosine, (1 - cosine**2) ** 0.5) if at in SMALL else (1.0, 0.0) for at in range(60)]
+    groups = join_by_core([[*LARGE], [*SMALL]], items, Frequencies(), Meanings(rows))
+    assert len(groups) == 2 - is_joined
 
 
 def test_a_group_of_few_items_has_no_core(make: Make) -> None:
     items = readings_of(make, core=4)
     groups = [[*LARGE][:-1], [*SMALL]]
-    assert join_by_core(groups, items, Frequencies()) == groups
+    assert join_by_core(groups, items, Frequencies(), NO_MEANINGS) == groups
 
 
 @settings(max_examples=30)
@@ -69,7 +82,8 @@ def test_the_order_of_groups_does_not_matter_and_no_item_is_lost(make: Make, dra
     cuts = sorted(draws.draw(st.sets(st.integers(1, len(items) - 1), max_size=4)))
     edges = [0, *cuts, len(items)]
     groups: list[Sequence[int]] = [range(start, end) for start, end in pairwise(edges)]
-    joined = join_by_core(groups, items, Frequencies())
-    assert joined == join_by_core(draws.draw(st.permutations(groups)), items, Frequencies())
+    again = draws.draw(st.permutations(groups))
+    joined = join_by_core(groups, items, Frequencies(), NO_MEANINGS)
+    assert joined == join_by_core(again, items, Frequencies(), NO_MEANINGS)
     assert sorted(index for group in joined for index in group) == [*range(len(items))]
     assert all(any({*part} <= {*group} for group in joined) for part in groups)

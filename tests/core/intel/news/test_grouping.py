@@ -1,7 +1,9 @@
 """Events of news items: an item knows its event, and an event keeps its name."""
 
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from hashlib import sha512
 from typing import Any
 
 import pytest
@@ -12,15 +14,18 @@ from svc_core.base import drive
 from svc_core.intel.incidents.story_grouping import (
     BLOCKS_MAX,
     PASSES_MAX,
+    QUIET,
     TRIES_MAX,
     Block,
     group_new,
+    is_due,
+    of_one_model,
     story_names,
 )
 from svc_core.intel.intake import record_intake as intake
-from svc_core.intel.news.model import UNGROUPED_ITEMS
+from svc_core.intel.news.model import NEWS_TEXTS, UNGROUPED_ITEMS, UngroupedItem
 from svc_core.intel.news.news_corpus import ITEMS
-from svc_core.intel.news.vectors import VECTORS
+from svc_core.intel.news.vectors import VECTORS, save_vectors
 from svc_core.search import corpus
 from svc_core.search.vector_likeness import Vector
 from svc_core.text.frequencies import Frequencies
@@ -382,3 +387,73 @@ def test_a_pass_ends_though_items_come_without_end(
 
     assert PASSES_MAX <= drive.run(group_new(EndlessFeed(house))) <= 2 * PASSES_MAX
     assert waiting(house) == 1
+
+
+# -- by meaning --------------------------------------------------------------------------------
+
+
+OPPOSED = ("Walkout shuts Fjordby gates today", "Dockers strike beside Fjordby quay")
+OTHERS = tuple(f"{chr(97 + at % 26)}{chr(97 + at // 26)}lor has sailed {at}x" for at in range(60))
+EVERY_TITLE = (*OPPOSED, BLAZE, f"{BLAZE}: inquiry opens", *OTHERS)
+
+
+def vector_of(title: str) -> bytes:
+    """One of a title's own; two have one in common, and of two one is the opposite of the other."""
+    own = sha512((BLAZE if BLAZE in title else title).encode()).digest()
+    opposite = bytes(-number % 256 for number in sha512(OPPOSED[0].encode()).digest())
+    return opposite if title == OPPOSED[1] else own
+
+
+def test_items_are_grouped_anew_once_when_no_more_vectors_come_and_tell_the_same_in_every_order(
+    house_factory: Any, make_entry: Make, make_document: Make
+) -> None:
+    states: list[dict[str, str | None]] = []
+    for titles, are_late in ((EVERY_TITLE, True), (EVERY_TITLE[::-1], False)):
+        house = house_factory()
+        entries = [make_entry(title, title=title) for title in titles]
+        house.take(house.add("https://alpha.example/feed"), make_document(*entries))
+        if are_late:
+            assert drive.run(group_new(Work(house))) == len(titles)
+            assert len(stories(house)) == 2
+        for words in house.words():
+            data = b64encode(vector_of(words.title)).decode()
+            version = house.run(
+                lambda ctx, id_=words.id: ctx.tx.documents.get(NEWS_TEXTS, id_)
+            ).version
+            vector = Vector(words.id, NOON, "model", version, data)
+            house.run(lambda ctx, vector=vector: save_vectors(ctx, [vector]))
+            house.clock.advance(1)
+        if are_late:  # it is not known yet whether more come
+            assert drive.run(group_new(Work(house))) == 0
+            house.clock.advance(QUIET.total_seconds())
+        assert drive.run(group_new(Work(house))) == len(titles)
+        assert (len(stories(house)), waiting(house)) == (1, 0)
+        states.append({row.id: row.story_id for row in house.news()})
+    assert states[0] == states[1]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        ([None], True),
+        ([1, None], True),
+        ([1], False),
+        ([31], True),
+        ([1, 300], False),
+        ([1, 601], True),
+        ([-5], True),
+    ],
+)
+def test_new_vectors_wait_until_none_came_for_a_while_and_not_for_ever(
+    seconds: Sequence[int | None], expected: bool
+) -> None:
+    ages = [age if age is None else NOON - timedelta(seconds=age) for age in seconds]
+    markers = [UngroupedItem(f"i{at}", NOON, came) for at, came in enumerate(ages)]
+    assert is_due(markers, NOON) == expected
+
+
+def test_vectors_of_another_model_or_length_are_not_compared() -> None:
+    rows = [("a", "old", b"12"), ("b", "new", b"12"), ("c", "new", b"12"), ("d", "new", b"123")]
+    vectors = [Vector(id_, NOON, model, 1, b64encode(raw).decode()) for id_, model, raw in rows]
+    assert of_one_model(vectors) == {"b": b"12", "c": b"12"}
+    assert of_one_model([]) == {}
