@@ -416,11 +416,11 @@ def test_items_are_grouped_anew_once_when_no_more_vectors_come_and_tell_the_same
             assert drive.run(group_new(Work(house))) == len(titles)
             assert len(stories(house)) == 2
         for words in house.words():
-            data = b64encode(vector_of(words.title)).decode()
+            base64 = b64encode(vector_of(words.title)).decode()
             version = house.run(
                 lambda ctx, id_=words.id: ctx.tx.documents.get(NEWS_TEXTS, id_)
             ).version
-            vector = Vector(words.id, NOON, "model", version, data)
+            vector = Vector(words.id, NOON, "model", version, base64)
             house.run(lambda ctx, vector=vector: save_vectors(ctx, [vector]))
             house.clock.advance(1)
         if are_late:  # it is not known yet whether more come
