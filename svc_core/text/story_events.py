@@ -2,8 +2,9 @@
 
 Rule 1: a story has one kind of event, the one with most evidence, or none.
 Rule 2: a strong cue is enough where the headline asserts it; otherwise several different cues have
-        to agree. What is questioned, denied, feared, planned or remembered is not asserted, and
-        words of a rival sense (sport, shows, figures of speech) count against a kind.
+        to agree, as where a lead says nothing of it. What is questioned, denied, feared, planned
+        or remembered is not asserted, and words of a rival sense (sport, shows, figures of speech,
+        words of a dispute) count against a kind.
 Rule 3: kinds and cues are data (`events.tsv`), matched in the item's own language, folded.
 """
 
@@ -30,7 +31,7 @@ _POINTS = {_STRONG: (2.0, 1.25), _WEAK: (1.0, 0.5), _CONTEXT: (0.5, 0.5)}
 _CONTEXTS_MAX = 2
 _RIVAL_POINTS, _RIVALS_MAX = 0.75, 2
 _MEMBER_POINTS, _MEMBERS_COUNTED = 0.5, 2  # for each further item of that kind
-_WEAK_ONLY_POINTS = 0.5  # less where no cue is strong
+_UNSUPPORTED_POINTS = 0.5  # less where no cue is strong, or one is all that headline and lead have
 _CUT = 2.0
 _CERTAIN = 4.0  # a strong cue in headline and lead, and more
 _SHARE_MIN = 0.25  # of the items of a story: a kind that fewer have is not its event
@@ -41,6 +42,7 @@ _DATE_SLACK = timedelta(days=60)
 
 _DOTS = re.compile(r"(?<=\b\w)\.(?=\w\b)|(?<=\b\w\.\w)\.")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+|[,;:.!?…()–—]")
+_QUESTION = re.compile(r"[^.!?:–—]*\?")
 _GAP = r"(?:\w\S{0,60} ){0,4}"
 _WORDS_REMEMBERED = 65_536  # distinct words of about ten thousand items
 _STEM_LETTERS = 5  # of a word: two cues that share them are one
@@ -119,10 +121,8 @@ def _kind_points(reading: Reading) -> Mapping[str, float]:
     lead = " ".join(reading.sentences[:_LEAD_SENTENCES])[:_LEAD_CHARS]
     headline, lead = (reading.headline, lead) if reading.headline else (lead, "")
     language = reading.language or "en"
-    in_headline = list(_hits(headline, language))
-    if headline.rstrip("\"'”’» ").endswith("?") or any(
-        hit.cue.role == _OPEN and hit.start == 0 for hit in in_headline
-    ):
+    in_headline = list(_hits(_QUESTION.sub("", headline), language))
+    if any(hit.cue.role == _OPEN and hit.start == 0 for hit in in_headline):
         return {}
     places = [_asserted_hits(in_headline), _asserted_hits(list(_hits(lead, language)))]
     rivals = {(hit.cue.owner, hit.stems) for hits in places for hit in hits}
@@ -130,9 +130,11 @@ def _kind_points(reading: Reading) -> Mapping[str, float]:
     for name in {hit.cue.owner for hits in places for hit in hits} & _kinds().keys():
         rival_count = sum(owner in _kinds()[name].rivals for owner, _ in rivals)
         points = _sum(name, places) - _RIVAL_POINTS * min(rival_count, _RIVALS_MAX)
-        roles = [{hit.cue.role for hit in hits if hit.cue.owner == name} for hits in places]
-        if roles[0] & {_STRONG, _WEAK}:
-            points_by_kind[name] = points - (_STRONG not in roles[0] | roles[1]) * _WEAK_ONLY_POINTS
+        roles = [[hit.cue.role for hit in hits if hit.cue.owner == name] for hits in places]
+        own = roles[0] + roles[1]
+        is_supported = _STRONG in own and (len(own) > 1 or not lead)
+        if {_STRONG, _WEAK} & set(roles[0]):
+            points_by_kind[name] = points - (not is_supported) * _UNSUPPORTED_POINTS
     return points_by_kind
 
 

@@ -115,6 +115,29 @@ def test_items_that_agree_make_a_signal_surer_and_a_lone_one_none(make) -> None:
     assert event_of(story_of(make, quake, *[garden] * 4)) is None
 
 
+@pytest.mark.parametrize(
+    ("title", "text", "language", "kind"),
+    [
+        ("Gunman attacks a mosque", "", "en", "attack"),
+        ("Blast hits the fort", "Troops were near.", "en", "attack"),
+        ("Blast hits the fort over its policy", "Critics want a new plan.", "en", None),
+        ("Anschlag auf Kaserne", "", "de", "attack"),
+        ("Anschlag auf die Demokratie", "Scharfe Kritik an dem Gesetz.", "de", None),
+        ("Owner arrested? The paper was wrong", "", "en", None),
+        ("Owner arrested: was it a mistake?", "", "en", "arrest"),
+        ("Firefighters save a dog", "", "en", None),
+        ("Squirrels invade the station", "", "en", "conflict"),  # a figure of speech: known limit
+        ("Squirrels invade the station", "They look for nuts.", "en", None),
+        ("Covid-19 cases at the school", "Teachers help.", "en", None),
+        ("Covid-19 cases rise in the north", "The ministry counts them.", "en", "outbreak"),
+    ],
+)
+def test_a_kind_is_what_headline_and_lead_assert(make, title, text, language, kind) -> None:
+    item = reading_of(make(title, text, language=language))
+    event = event_of(Story("s", (ScoredItem(item, 1.0),)))
+    assert (event and event.kind.name) == kind
+
+
 @given(st.text(max_size=200), st.sampled_from(["en", "de", "ru", "zh", None]))
 def test_any_text_tells_one_kind_or_none(make, text, language) -> None:
     event = event_of(

@@ -69,6 +69,19 @@ def test_a_headline_counts_alone_where_its_text_tells_something_else() -> None:
     assert "disasters" in assign("Earthquake shakes the island", notice, language="en")
 
 
+@pytest.mark.parametrize(
+    ("title", "topic"),
+    [
+        ("Der Haftbefehl lag seit Montag bereit", "crime"),
+        ("Zwei Anschläge in einer Woche", "terrorism"),
+        ("Ein Reaktor des Atomkraftwerks steht still", "energy"),
+        ("Das Klinikum baut an", "health"),
+    ],
+)
+def test_a_german_word_that_settles_a_topic_brings_it(title: str, topic: str) -> None:
+    assert assign(title, "", language="de") == (topic,)
+
+
 def test_an_item_about_everything_gets_a_bounded_number() -> None:
     subjects = " ".join(f"{topic.name} {topic.description}" for topic in TOPICS)
     assert 0 < len(assign(subjects, "", language="en")) <= TOPICS_PER_ITEM_MAX
