@@ -8,15 +8,17 @@ Rule 2: a sentence stands once, but the opening quotes what introduces the first
 Rule 3: quotes of a story are in the language of its lead, the reader's where an item has it.
 Rule 4: sentences that refer to the one before ("He also said ...") stand only behind that one; so
         do those that begin with what neither they nor the headline name ("The photo ...").
-Rule 5: an item is quoted when it is close to the rest of its story, and a sentence when no later
+Rule 5: what leads a story is close to all of it, in a development that many publishers report, and
+        a new one of these. Other developments that several report are key points, too.
+Rule 6: an item is quoted when it is close to the rest of its story, and a sentence when no later
         item of its development says it anew, with other numbers or as having happened.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import log2, sqrt
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from svc_core.text.containment import TextWords
 from svc_core.text.evidence import EvidenceTexts, ScoredItem
@@ -46,7 +48,14 @@ QUOTED_MAX = 3  # items that one development is quoted from
 _FEW_STORIES = 4
 _CLOSE_MIN = 0.2  # cosine to the others: 96 % quoted are of the event (94 % without), 98 % left
 _AGAIN_MIN = 0.8  # cosine from which a sentence stands already; 69 % are rightly so (STS)
-_NEAR_SHARE = 0.5  # of the best score: 92 % of the items above it are about the subject, 27 % below
+REACH_MIN = 2  # publishers of a development; 28 of 33 such tell the main news, of one 11 of 35
+_NEW_MIN = 0.6  # of a headline, by the squares of its weights, that the lead does not say
+_NEWNESS = 0.5  # how much more the newest development counts of those that several report
+_MATCH = 0.25  # power of the score: what leads is what most items say, and then what was asked
+_ROUNDING = 1e-6
+# Of the best score, over the root of the number of items: a story of several is about the subject
+# in .82 down to .4 of the best score, a lone item in .69 from .8 and in .50 below.
+_NEAR_SHARE = 0.7
 _NEW_TERMS_MIN = 2  # with fewer a sentence repeats its headline
 _UNTITLED_CHARS_MAX = 160
 _WORD = re.compile(r"\w+")
@@ -64,16 +73,24 @@ class NarrationLine:
 
 @define(eq=False)
 class StoryPlan:
-    """One story on its way into the draft: what can be quoted, all its lines, its section."""
+    """One story on its way into the draft: what can be quoted, all its lines, its section.
+
+    `order` are the items in the reader's language, the best to lead first; `reach` is how many
+    publishers report the development of an item, by its id. `further` are the headlines of other
+    developments than the lead's.
+    """
 
     story: Story
     lead: ScoredItem
     heading: str
+    order: list[ScoredItem]
     quotable: frozenset[ScoredItem]
+    reach: Mapping[str, int]
     subject: Vector = field(factory=dict)
     quotes: list[Extract] = field(factory=list)
     intro: Extract | None = None
     lines: list[NarrationLine] = field(factory=list)
+    further: list[NarrationLine] = field(factory=list)
     section: list[NarrationLine] = field(factory=list)
 
     @property
@@ -115,21 +132,9 @@ def reading_order(stories: Iterable[Story]) -> list[Story]:
     return sorted(pool, key=lambda s: (-round(weight(s), 6), -last_dates[s.key], s.key))
 
 
-def lead_of(story: Story, language: str) -> ScoredItem:
-    """The item that leads a story: in the reader's language, with a text, the most relevant."""
-    if len(story.members) == 1:
-        return story.members[0]
-    own = [member for member in story.members if _is_own(member, language)] or story.members
-
-    def merit(member: ScoredItem) -> tuple[bool, bool, float, str]:
-        headline = member.reading.headline
-        has_words = bool(headline) and not is_broken(f"{headline} {member.evidence.text}")
-        is_comment = is_aside(member.evidence.title) or is_aside(headline)
-        weight = member.score * (1 + _centrality(member, own))
-        return not has_words, is_comment, -weight, member.evidence.id
-
-    order = sorted(own, key=merit)
-    return next((member for member in order if member.reading.sentences), order[0])
+def lead_of(story: Story, language: str, frequencies: Frequencies) -> ScoredItem:
+    """The item that leads a story: in the reader's language, with a text, what most of it says."""
+    return _plan(story, language, frequencies).lead
 
 
 class Narrator:
@@ -156,6 +161,9 @@ class Narrator:
             parts = [(plan, self._section(plan)) for plan in main]
         sections = [(plan, lines) for plan, lines in parts if lines]
         headlines = self._headlines(main)
+        for plan in main:
+            self._further(plan, KEY_POINTS_MAX - len(headlines))
+            headlines = list(dict.fromkeys((*headlines, *plan.further)))
         key_points = [line for line in headlines if line not in opening]
         briefs = [line for line in self._headlines(rest_) if line not in headlines + opening]
         if key_points:  # they say who else reported a story
@@ -174,7 +182,11 @@ class Narrator:
         """
         count = min(KEY_POINTS_MAX, max(MAIN_MIN, (len(self._plans) + 1) // 2))
         best = max(plan.story.score for plan in self._plans)
-        near = [plan for plan in self._plans if plan.story.score >= _NEAR_SHARE * best]
+        near = [
+            plan
+            for plan in self._plans
+            if plan.story.score * sqrt(len(plan.story.members)) >= _NEAR_SHARE * best
+        ]
         main = sorted(near[:count], key=self._rank)
         return main, [plan for plan in self._plans if plan not in main]
 
@@ -198,6 +210,7 @@ class Narrator:
         for part in parts:
             own = [quote for item in part for quote in quotes.get(item.evidence.id, ())]
             plan.quotes += _newest_quotes(own, tongue)
+        place = _places(plan.story)
         plan.intro = min(
             (
                 quote
@@ -206,6 +219,8 @@ class Narrator:
             ),
             key=lambda quote: (
                 quote.item is not plan.lead,
+                place[quote.item.evidence.id] != place[plan.lead.evidence.id],
+                -plan.reach[quote.item.evidence.id],
                 not quote.matches_headline,
                 quote.place,
                 -quote.score,
@@ -243,12 +258,17 @@ class Narrator:
             return list(dict.fromkeys(lines)), []
         quotes = self._pick(plan, plan.intro)
         lines = [self._quote(plan, quote) for quote in quotes]
-        cuts = (
-            end
-            for end in range(OPENING_MAX, 0, -1)
-            if end < len(quotes) and quotes[end].is_standalone
+        place = _places(plan.story)
+        shared = sum(
+            place[quote.item.evidence.id] == place[plan.intro.item.evidence.id]
+            or plan.reach[quote.item.evidence.id] >= REACH_MIN
+            for quote in quotes
         )
-        end = next(cuts, len(lines)) if len(lines) > OPENING_MAX else len(lines)
+        limit = min(OPENING_MAX, shared if len(quotes) - shared > 1 else OPENING_MAX)
+        cuts = (
+            end for end in range(limit, 0, -1) if end < len(quotes) and quotes[end].is_standalone
+        )
+        end = next(cuts, len(lines)) if len(lines) > limit else len(lines)
         plan.section = lines[end:]
         return lines[:end], plan.section
 
@@ -258,6 +278,30 @@ class Narrator:
             self._line(plan, with_full_stop(plan.heading), plan.lead.evidence) for plan in plans
         ]
         return list(dict.fromkeys(headlines))
+
+    def _further(self, plan: StoryPlan, count: int) -> None:
+        """The headlines of other developments of a story that several publishers report."""
+        lead = plan.lead.reading
+        terms = {*lead.title, *lead.lead}
+        place = _places(plan.story)
+        places = {place[plan.lead.evidence.id]}
+        for item in plan.order:
+            reading, at = item.reading, place[item.evidence.id]
+            if len(plan.further) == count:
+                return
+            if at in places or plan.reach[item.evidence.id] < REACH_MIN:
+                continue
+            places.add(at)
+            head = terms_vector(reading.title, self._frequencies)
+            new = sum(weight**2 for term, weight in head.items() if term not in terms)
+            if (
+                new >= _NEW_MIN
+                and reading.language == lead.language
+                and not is_aside(reading.headline)
+            ):
+                terms |= {*reading.title, *reading.lead}
+                line = self._line(plan, with_full_stop(reading.headline), item.evidence)
+                plan.further.append(line)
 
     def _section(self, plan: StoryPlan) -> list[NarrationLine]:
         """A story in a few sentences; none where the opening has quoted all of it."""
@@ -294,17 +338,25 @@ class Narrator:
         for quote in sorted(plan.quotes, key=lambda o: (-o.score, o.item.evidence.id, o.place)):
             index = place[quote.item.evidence.id]
             turns[index] = turns.get(index, 0) + 1
-            queue.append((turns[index], quote))
-        queue.sort(key=lambda turn: turn[0])
+            queue.append((turns[index], -plan.reach[quote.item.evidence.id], quote))
+        queue.sort(key=lambda turn: turn[:2])
         is_large = len(plan.story.members) >= MANY_MEMBERS
         limit = max(SENTENCES_MANY_MAX if is_large else SENTENCES_MAX, len(turns))
         picks = [intro]
-        for _, quote in queue:
+        for _, _, quote in queue:
             if len(picks) == min(limit, SENTENCES_MOST):
                 break
             if self._may_follow(quote, picks):
                 picks.append(quote)
-        picks.sort(key=lambda o: (o.item is not intro.item, place[o.item.evidence.id], _turn(o)))
+        reach = plan.reach
+        picks.sort(
+            key=lambda o: (
+                o.item is not intro.item,
+                -reach[o.item.evidence.id],
+                place[o.item.evidence.id],
+                _turn(o),
+            )
+        )
         return picks
 
     def _may_follow(self, quote: Extract, picks: Sequence[Extract]) -> bool:
@@ -333,51 +385,82 @@ class Narrator:
     def _acknowledge(self, plan: StoryPlan) -> None:
         """Name the items that no line of a story cites at the end of its section, or of all.
 
-        Of the development that this tells of first each further publisher is named once as also
-        reporting it; the others are on the same event.
+        Of the development that this, or a further headline, tells of first each further publisher
+        is named once as also reporting it; the others are on the same event.
         """
         place = _places(plan.story)
-        lines = plan.section or plan.lines[-1:]
+        own = [line for line in plan.lines if line not in plan.further]
+        lines = plan.section or own[-1:]
         target = lines[-1]
-        every = [*(item for line in plan.lines for item in line.sources), *target.also]
+        every = [item for line in plan.lines for item in (*line.sources, *line.also)]
         ids = {item.id for item in (*every, *target.same_event)}
-        publishers = {item.publisher for line in lines for item in (*line.sources, *line.also)}
-        first = next(item.id for item in lines[0].sources if item.id in place)
+        ends: dict[int, tuple[NarrationLine, set[str]]] = {}
+        for passage in (lines, *([line] for line in plan.further)):
+            first = next(item.id for item in passage[0].sources if item.id in place)
+            named = {item.publisher for line in passage for item in (*line.sources, *line.also)}
+            ends.setdefault(place[first], (passage[-1], named))
         for item in plan.members:
             if item.id in ids:
                 continue
-            if place[item.id] == place[first] and item.publisher not in publishers:
-                publishers.add(item.publisher)
-                target.also.append(item)
-            else:
+            end, named = ends.get(place[item.id], (target, {item.publisher}))
+            if item.publisher in named:
                 target.same_event.append(item)
+            else:
+                named.add(item.publisher)
+                end.also.append(item)
 
 
 def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
     own = [member for member in story.members if _is_own(member, language)] or story.members
-    close = _close(own, frequencies)
-    lead = _newest_state(lead_of(evolve(story, members=tuple(close or own)), language), story)
-    reading = lead.reading
-    words = " ".join(lead.evidence.text.split())
+    shares = dict(zip(own, _centralities(own, frequencies), strict=True))
+    close = frozenset(member for member in own if shares[member] >= _CLOSE_MIN)
+    pool = close or frozenset(own)
+    reach = {
+        member.evidence.id: len({item.evidence.publisher for item in group if item in pool})
+        for group in story.developments
+        for member in group
+    }
+    latest = max(member.evidence.at for member in own)
+
+    def merit(member: ScoredItem) -> tuple[bool, bool, float, str]:
+        headline = member.reading.headline
+        has_words = bool(headline) and not is_broken(f"{headline} {member.evidence.text}")
+        is_comment = is_aside(member.evidence.title) or is_aside(headline)
+        publishers = reach[member.evidence.id]
+        weight = member.score**_MATCH * shares[member] * log2(1 + publishers)
+        if publishers >= REACH_MIN:
+            age = (latest - member.evidence.at).total_seconds() / 86_400
+            weight *= 1 + _NEWNESS / (1 + age)
+        return not has_words, is_comment, -weight, member.evidence.id
+
+    order = sorted(pool, key=merit)
+    first = next((member for member in order if member.reading.sentences), order[0])
+    lead = _newest_state(first, story)
+    return StoryPlan(story, lead, _heading(lead), order, close or frozenset((lead,)), reach)
+
+
+def _heading(item: ScoredItem) -> str:
+    """The headline of an item; the beginning of its text where there is none, or a spoilt one."""
+    reading = item.reading
+    words = " ".join(item.evidence.text.split())
     start = words[:_UNTITLED_CHARS_MAX].rpartition(" ")[0] or words
     label = words if len(words) <= _UNTITLED_CHARS_MAX else f"{start}…"
     first = next(iter(reading.sentences), label)
     is_spoilt = is_broken(reading.headline) and not is_broken(first)
-    heading = first if is_spoilt else reading.headline or first
-    return StoryPlan(story, lead, heading, frozenset(close or [lead]))
+    return first if is_spoilt else reading.headline or first
 
 
-def _close(members: Sequence[ScoredItem], frequencies: Frequencies) -> list[ScoredItem]:
-    """Those of some items whose headline and lead are close to the sum of the others'."""
+def _centralities(members: Sequence[ScoredItem], frequencies: Frequencies) -> list[float]:
+    """The cosine of the headline and lead of each of some items to the sum of the others', 0..1."""
     readings = [member.reading for member in members]
     vectors = [terms_vector((*o.title, *o.lead), frequencies) for o in readings]
     total = sum_of(vectors)
     size = sum(weight * weight for weight in total.values()) + 1
     shares = [unit_cosine(vector, total) for vector in vectors]  # 1 of each is its own
+    rests = [sqrt(max(size - 2 * share, 0.0)) for share in shares]
     return [
-        member
-        for member, share in zip(members, shares, strict=True)
-        if share - 1 >= _CLOSE_MIN * sqrt(max(size - 2 * share, 0.0))
+        (share - 1) / rest if rest > _ROUNDING else 1.0
+        for share, rest in zip(shares, rests, strict=True)
     ]
 
 
@@ -421,13 +504,6 @@ def _is_later(item: ScoredItem, other: ScoredItem) -> bool:
 def _is_own(member: ScoredItem, language: str) -> bool:
     """Whether an item is in the reader's language, or in an unknown one."""
     return member.reading.language in (primary(language), None)
-
-
-def _centrality(member: ScoredItem, members: Sequence[ScoredItem]) -> float:
-    """The average share of some items' headline words that this item's has, 0..1."""
-    own = set(member.reading.title)
-    titles = [set(peer.reading.title) for peer in members]
-    return sum(len(own & title) / max(len(title), 1) for title in titles) / len(titles)
 
 
 def _turn(quote: Extract) -> tuple[float, str, int]:

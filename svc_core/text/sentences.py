@@ -179,6 +179,7 @@ _DOUBLE_QUOTES = '"„“”«»'
 # UTF-8 read as Latin-1 by the source.
 _MOJIBAKE = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")
 _ASIDE = re.compile("|".join(_phrases("aside")), re.IGNORECASE)
+_HEADLINE_PARTS = re.compile(r"(?<=\w):\s+|\s[–—-]\s")  # behind what it is about, or who speaks
 _PLACE_ONLY = re.compile(r"(?:in|at|near|on|outside)(?:\s\S+){1,5}$", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 _POLITE = re.compile(r"(?<=[\w,] )(?:Sie|Ihnen|Ihre?[mnrs]?)\b")  # within a German sentence
@@ -208,7 +209,8 @@ def is_aside(headline: str) -> bool:
     """Whether a headline asks, comments, shows or only names a day instead of reporting."""
     is_short = len(_WORD.findall(headline)) < _HEADLINE_WORDS_MIN
     is_label = is_short and not _UNSPACED_SCRIPT.search(headline)
-    return is_label or bool(_ASIDE.search(headline))
+    parts = _HEADLINE_PARTS.split(headline)[1:]
+    return is_label or any(map(_ASIDE.search, (headline, *parts)))
 
 
 def is_faulty(text: str, language: str | None) -> bool:
