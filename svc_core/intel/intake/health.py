@@ -54,7 +54,7 @@ def with_description(source: Source, document: Document) -> Source:
     return attrs.evolve(
         source,
         name=source.name
-        or publisher_name(about.title or "", host)
+        or publisher_name(about.title or "", host, source.location, home or "")
         or public_text(source.location, source.location),
         home_url=home,
         domain=host,

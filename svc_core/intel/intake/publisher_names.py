@@ -2,11 +2,13 @@
 
 Rule: a title is parted at its separators. The part that has the most of the site's name in it is
 the publisher's: words that make up the name, or their initials, or some words of it; of two alike
-the shorter. Where no part has any of it, the title stays as it is.
+the shorter. Where no part has any of it, the title stays as it is, unless it stands in the path of
+the feed's address or of its home page: then it is the name of a section ("Sport").
 """
 
 import re
 from collections.abc import Sequence
+from urllib.parse import urlsplit
 
 from svc_core.text.words import fold_case
 
@@ -19,14 +21,19 @@ _NAME_WORDS_MAX = 6
 _TRAILING_WORDS = 2  # behind a name in one part: "The Quay latest articles", but "Quay News"
 
 
-def publisher_name(title: str, host: str) -> str:
-    """The name of the publisher in the title of a feed of the site at `host`."""
+def publisher_name(title: str, host: str, *addresses: str) -> str:
+    """The name of the publisher in the title of a feed of the site at `host`, else the host.
+
+    `addresses` are those of the feed and of its home page.
+    """
     name = _site_name(host.casefold().split("."))
     parts = [part for part in _SEPARATOR.split(" ".join(title.split())) if part]
     scores = {part: _score(part, name, host) for part in parts}
     best = min(parts, key=lambda part: (-scores[part], len(part)), default="")
     if not scores.get(best):
-        return title
+        label = _letters(title)
+        is_section = host and label and any(label in _letters(urlsplit(a).path) for a in addresses)
+        return host if is_section else title
     words = best.split()
     for end in range(1, min(len(words) - _TRAILING_WORDS, _NAME_WORDS_MAX) + 1):
         if _is_name(words[:end], name, host):

@@ -31,6 +31,21 @@ def test_a_publisher_is_called_as_its_site_is(title: str, host: str, name: str) 
     assert publisher_name(title, host) == name
 
 
+@pytest.mark.parametrize(
+    ("title", "address", "name"),
+    [
+        ("Sport ", "https://quay.example/sport-100.html", "quay.example"),
+        ("World & Nation", "https://quay.example/world-nation/rss.xml", "quay.example"),
+        ("Sport", "https://quay.example/rss.xml", "Sport"),
+        ("Ann Lund", "https://quay.example/channel?id=7", "Ann Lund"),
+        ("Quay Sport", "https://quay.example/sport", "Quay Sport"),
+        ("…", "https://quay.example/sport", "…"),
+    ],
+)
+def test_a_section_is_no_publisher(title: str, address: str, name: str) -> None:
+    assert publisher_name(title, "quay.example", "", address) == name
+
+
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_a_name_is_of_words_of_the_title(title: str, host: str) -> None:
     name = publisher_name(title, host)
