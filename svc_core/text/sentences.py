@@ -66,6 +66,7 @@ _BRACKETS = re.compile(r"\([^()]*(?:\([^()]*\)[^()]*)*\)\W*$")
 _MARKUP = re.compile(
     rf"<!--(?:(?!<!--).)*?-->|</?(?:{HTML_ELEMENTS})(?=[\s/>])[^<>]{{0,200}}>", re.IGNORECASE
 )
+_TICKER = re.compile(r"(?<!\w)\+{2,3}(?!\w)")  # around news of a live blog
 _TAIL = re.compile(
     r"(?<!\s)\s*(?:(?:\[\s*(?:…|\.\.\.|&hellip;|\?|link|\d+ comments?)\s*\]|\(more…?\))\s*"
     r"|(?:read more|continue reading|lire la suite|weiterlesen|leer más)\W*)$",
@@ -79,7 +80,6 @@ _DATELINE = re.compile(  # places, a date or a publisher, of any language, and t
     rf"^(?:(?:{_NAMES}(?:,? {_BRACKET})?|{_BRACKET})(?:(?<=[^\W\d]\w)|(?<=\w[.)])|(?<=\d{{4}}))"
     rf"\s?[-–—]{{1,2}}\s{_OPENS})+(?!.{{1,40}}\s[-–—]{{1,2}}\s[a-zß-ž])"  # "Ann – Mayor – left"
     rf"|^(?=[^:]{{5}})[A-ZÀ-Þ][A-ZÀ-Þ0-9 .,'’/-]+:\s{_OPENS}"
-    r"|^(?:EFE|EP|AFP|AP|EUROPA PRESS|AGENCIAS|REUTERS)\s(?=[A-ZÀ-Þ¿¡])"
 )
 _SECTION = re.compile(
     rf"^(?:[A-Z][\w ]{{2,24}}\s(?:[›»|]|â€º)\s+)|^(?:{'|'.join(_phrases('label'))})\s*[:|–-]\s+",
@@ -118,8 +118,8 @@ def split_sentences(
 
 
 def clean_headline(title: str) -> str:
-    """`title` with white space folded and a feed's section label ("World › ") dropped."""
-    line = _fold_space(_MARKUP.sub(" ", title))
+    """`title` with white space folded, without a feed's section label ("World › ") and "+++"."""
+    line = _fold_space(_TICKER.sub(" ", _MARKUP.sub(" ", title)))
     bare = _SECTION.sub("", line, count=1)
     return bare if len(bare.split()) >= 2 else line
 
@@ -180,7 +180,6 @@ _DOUBLE_QUOTES = '"„“”«»'
 _MOJIBAKE = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")
 _ASIDE = re.compile("|".join(_phrases("aside")), re.IGNORECASE)
 _HEADLINE_PARTS = re.compile(r"(?<=\w):\s+|\s[–—-]\s")  # behind what it is about, or who speaks
-_PLACE_ONLY = re.compile(r"(?:in|at|near|on|outside)(?:\s\S+){1,5}$", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]+")
 _POLITE = re.compile(r"(?<=[\w,] )(?:Sie|Ihnen|Ihre?[mnrs]?)\b")  # within a German sentence
 _QUOTATION = re.compile('["“„«][^"“”„«»]*["”“»]')
@@ -193,11 +192,9 @@ _STOPS = (
 
 def is_whole(text: str) -> bool:
     """Whether a text is a sentence with a beginning and an end, no fragment of one."""
-    if _PLACE_ONLY.match(text) or is_broken(text):
-        return False
-    if text.count("(") != text.count(")") or sum(map(text.count, _DOUBLE_QUOTES)) % 2:
-        return False
-    return bool(_FULL_STOP.search(text)) and not text.lstrip(_QUOTES)[:1].islower()
+    pairs = text.count("(") - text.count(")"), sum(map(text.count, _DOUBLE_QUOTES)) % 2
+    begins = not text.lstrip(_QUOTES)[:1].islower()
+    return begins and not any(pairs) and bool(_FULL_STOP.search(text)) and not is_broken(text)
 
 
 def is_broken(text: str) -> bool:
@@ -284,10 +281,7 @@ def stands_alone(text: str, language: str | None) -> bool:
     """Whether a whole sentence is understood, and read with ease, without the one before it."""
     is_short = len(text.split()) <= _ALONE_WORDS_MAX
     return is_short and not (
-        is_faulty(text, language)
-        or is_anaphoric(text, language)
-        or _speaks(text, language)
-        or _is_clause(text, language)
+        is_faulty(text, language) or is_anaphoric(text, language) or _speaks(text, language)
     )
 
 
@@ -299,15 +293,6 @@ def _speaks(text: str, language: str | None) -> bool:
     return bool(is_formal) or not _words("own", language or "en").isdisjoint(words)
 
 
-def _is_clause(text: str, language: str | None) -> bool:
-    """Whether the text is only a subordinate clause: no part behind a comma has a verb."""
-    first = _WORD.match(text.lstrip(_QUOTES))
-    if not first or first[0].casefold() not in _words("subordinate", language or "en"):
-        return False
-    _, _, rest = text.partition(",")
-    return not _has_verb(_WORD.findall(rest), language, surely=True)
-
-
 def with_full_stop(text: str) -> str:
     """A headline as a sentence: with the full stop of its script, unless it already has an end."""
     if _FULL_STOP.search(text) or text.endswith(("...", "…")):
@@ -316,15 +301,15 @@ def with_full_stop(text: str) -> str:
     return bare + next((stop for script, stop in _STOPS if script.search(bare)), ".")
 
 
-def _has_verb(words: Sequence[str], language: str | None, *, surely: bool = False) -> bool:
-    """Whether one of the words is a verb; with `surely`, endings of one letter do not count."""
+def _has_verb(words: Sequence[str], language: str | None) -> bool:
+    """Whether one of the words is a verb."""
     forms = _words("verb", language or "en")
-    return not forms or _has_form(words, forms, surely=surely)
+    return not forms or _has_form(words, forms)
 
 
-def _has_form(words: Sequence[str], forms: frozenset[str], *, surely: bool = False) -> bool:
+def _has_form(words: Sequence[str], forms: frozenset[str]) -> bool:
     """Whether one of the words is one of these forms; `*` begins an ending of longer words."""
-    endings = tuple(f[1:] for f in forms if f.startswith("*") and len(f) > 1 + surely)
+    endings = tuple(form[1:] for form in forms if form.startswith("*"))
     return any(
         word.casefold() in forms or (word.islower() and len(word) > 3 and word.endswith(endings))
         for word in words
