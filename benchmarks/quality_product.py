@@ -30,7 +30,7 @@ from svc_core.operation.units import Units
 from svc_core.reports.composition import ComposedReport, Material, Window, compose
 from svc_core.reports.draft import StorySelection, draft_report
 from svc_core.reports.model import ReportWords
-from svc_core.reports.narration import reading_order
+from svc_core.reports.narration import Narrator, reading_order
 from svc_core.reports.profiles.model import Profile
 from svc_core.text.evidence import EvidenceTexts, Reading, ScoredItem, readings
 from svc_core.text.extracts import extract_sentences, vector_of
@@ -199,6 +199,14 @@ def line_pairs(words: ReportWords) -> Iterator[tuple[str, str]]:
     for section in words.sections:
         first, *rest = (ids[line.citations[0]] for line in section.statements)
         yield from ((first, id_) for id_ in rest if id_ != first)
+
+
+def opening_of(reading: Reading, frequencies: Frequencies) -> str | None:
+    """The sentence that a report of one item begins with; None where its headline stands alone."""
+    story = group_stories([ScoredItem(reading, 1.0)], frequencies)
+    lines = Narrator(story, reading.language or "en", frequencies).narrate_stories().opening
+    sentences = {line.text for line in lines} & {*reading.sentences}
+    return next((line.text for line in lines if line.text in sentences), None)
 
 
 def sentences_of(

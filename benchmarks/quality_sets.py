@@ -43,6 +43,7 @@ FOREIGN = 600  # headlines of other events among those that are to be grouped
 GIANTS = (55, 45, 34, 24)  # items of a few large events
 SMALL_EVENTS = 12  # of three items each, beside the large ones
 _LABELS = Path(__file__).with_name("subjects.json")
+_OPENINGS = Path(__file__).with_name("openings.json")
 
 Row = dict[str, Any]
 
@@ -97,6 +98,12 @@ class Sets:
     def rows(self, name: str) -> list[Row]:
         """The lines of one file under `text`."""
         return _lines(self.folder / "text" / name)
+
+    def openings(self) -> dict[str, str]:
+        """How a first sentence of an item of the feeds was judged, by `ending_of` it."""
+        halves: Row = json.loads(_OPENINGS.read_text("utf-8"))
+        classes = [halves[name] for name in halves if self.half in (None, name)]
+        return {key: name for rows in classes for name, keys in rows.items() for key in keys}
 
     def of_half(self, rows: Iterable[Row], key: Callable[[Row], str]) -> list[Row]:
         """Those of the half that is asked for."""
@@ -248,6 +255,11 @@ class Sets:
     def all_readings(self) -> list[Reading]:
         """All texts that there are, as a server that took in all of them has them."""
         return _all_readings(self.folder)
+
+
+def ending_of(text: str) -> str:
+    """A digest of how a sentence ends, by which it is known without its dateline."""
+    return hashlib.sha256(text[-40:].encode()).hexdigest()[:12]
 
 
 def around(

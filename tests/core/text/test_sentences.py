@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.text.sentences import (
+    clean_headline,
     is_aside,
     is_broken,
     lacks_name,
@@ -79,7 +80,7 @@ def test_a_sentence_about_the_item_itself_is_none_of_its_text() -> None:
     [
         ("en", "The mayor of Fjordby has sold the old hall.", True),
         ("en", "The mayor says “your hall” is sold to the highest bidder.", True),
-        ("en", "The mayor has sold the hall that you can rent.", False),
+        ("en", "The hall that you can rent is sold to the mayor.", False),
         ("en", "Explore the old hall that the mayor has sold.", False),
         ("en", "Sold by the mayor to the highest bidder in Fjordby.", False),
         ("de", "Der Bürgermeister von Fjordby hat die alte Halle verkauft.", True),
@@ -109,6 +110,10 @@ def test_a_headline_that_asks_shows_or_names_a_day_is_an_aside() -> None:
     assert all(map(is_aside, asides))
     assert not any(map(is_aside, ("Storm hits the port", "Chile: storm hits port", "東京都知事選")))
     assert is_broken("Le procÃ¨s")
+
+
+def test_a_headline_has_no_marks_of_a_live_blog() -> None:
+    assert clean_headline("Harbour: +++ Ships wait for C++ +++") == "Harbour: Ships wait for C++"
 
 
 def test_only_where_sentences_name_their_subject_do_words_tell_which_of_them_lean() -> None:
@@ -147,6 +152,9 @@ ALONE = {
     ),
     "indefinite": ("en", "A company bought the hall.", "", False),
     "German": ("de", "Die Firma kaufte eine Halle.", "", True),
+    "German with an acronym": ("de", "Die FNG kaufte eine Halle.", "", False),
+    "German with a name beside it": ("de", "Die Firma Lund kaufte eine Halle.", "", False),
+    "a pronoun at the end": ("en", "Ann Lund sold all ships for this.", "", True),
     "German with its name": ("de", "Die Firma aus Fjordby kaufte eine Halle.", "", False),
     "French": ("fr", "La société est vendue.", "", True),
     "nothing but a noun": ("en", "The harbour", "", True),
