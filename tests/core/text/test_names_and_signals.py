@@ -126,6 +126,9 @@ def test_items_that_agree_make_a_signal_surer_and_a_lone_one_none(make) -> None:
         ("Owner arrested? The paper was wrong", "", "en", None),
         ("Owner arrested: was it a mistake?", "", "en", "arrest"),
         ("Firefighters save a dog", "", "en", None),
+        ("Users unable to download security patches", "", "en", None),
+        ("Data breach hits the depot", "", "en", "cyberattack"),
+        ("Startup launches data breach alert platform", "It is now available.", "en", "launch"),
         ("Squirrels invade the station", "", "en", "conflict"),  # a figure of speech: known limit
         ("Squirrels invade the station", "They look for nuts.", "en", None),
         ("Covid-19 cases at the school", "Teachers help.", "en", None),
