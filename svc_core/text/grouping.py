@@ -8,8 +8,7 @@
    becomes telling again, and a name that unrelated items hold does not.
 4. Each item borrows from its nearest neighbours, so that two headlines without a common word meet
    through a third, and items are joined as before: the events.
-   Where items have embedding vectors, their likeness is half that of these (`meanings`), which they
-   borrow likewise.
+   Where items have embedding vectors (`meanings`), these are borrowed likewise, and count as much.
 5. Events that hold the core of a large one are joined with it (`event_cores`).
 
 Rule 1: neither the order of the items nor their ids matter.
@@ -37,7 +36,7 @@ from attrs import define, field
 from svc_core.text.event_cores import join_by_core
 from svc_core.text.evidence import EvidenceTexts, Reading
 from svc_core.text.frequencies import Frequencies
-from svc_core.text.meanings import Meanings, dot, total
+from svc_core.text.meanings import Row, borrowed, centred, dot, neighbours, total
 
 SPAN = timedelta(days=5)
 """How far apart the dates of two items of one development may lie; an event may go on longer."""
@@ -68,8 +67,9 @@ _LIKE_MIN = 0.1  # 0.15 instead: feeds .68 for .74
 _COMPARISONS_MAX = 1_000
 _RETRY_SHARE = 0.5  # of the cut: two groups less alike are not compared again
 
-# Of the likeness by words and of that by meaning, so that both reach the cut at a mean of .6.
-_MEANING = 0.525
+# A cosine that leaves the likeness by words as it is: groups join where the mean of both is .6. The
+# stories of a few days have pair F1 .78; where it is .55 they have .73, at .62 .75.
+_MEANING = 0.57
 
 NO_VECTORS: Mapping[str, bytes] = MappingProxyType({})
 
@@ -95,11 +95,11 @@ def group_readings(
     words = _vectors(bags, parts, frequencies)
     near = _neighbours(readings, words, _COMPARISONS_MAX)
     blends = [_blend(words, index, neighbours) for index, neighbours in enumerate(near)]
-    meanings = Meanings.of([vectors.get(reading.evidence.id, b"") for reading in readings])
-    pairs = [*_pairs(near), *meanings.neighbours()]
+    meanings = centred([vectors.get(reading.evidence.id, b"") for reading in readings])
+    pairs = [*_pairs(near), *neighbours(meanings)]
     pairs = [(left, right) for left, right in pairs
              if _meets(readings[left].evidence, readings[right].evidence)]  # fmt: skip
-    events_ = _Groups(blends, EVENT_CUT, meanings.borrowed(near)).along(pairs)
+    events_ = _Groups(blends, EVENT_CUT, borrowed(meanings, near)).along(pairs)
     part_of = {index: number for number, part in enumerate(parts) for index in part}
     events = [
         [[copy for index in part for copy in copies[index]] for part in _parts(event, part_of)]
@@ -224,14 +224,13 @@ def _blend(vectors: Sequence[_Vector], index: int, near: _Near) -> _Vector:
 class _Groups:
     """Groups of items by number: first each item alone, then one more group for each join.
 
-    `sums` are of vectors of words, `meanings` of those of meaning, and `alike` of the words of the
-    items that have the latter.
+    `sums` are of vectors of words, `meanings` of those of meaning, `counts` of the latter.
     """
 
     sums: list[_Vector]
     cut: float
-    meanings: list[Sequence[float]] = field(factory=list)
-    _alike: list[_Vector] = field(init=False)
+    meanings: list[Row] = field(factory=list)
+    _counts: list[int] = field(init=False)
     _members: list[list[int]] = field(init=False)
     _partners: list[set[int]] = field(init=False)
     _inactive: set[int] = field(init=False, factory=set)
@@ -240,8 +239,7 @@ class _Groups:
     def __attrs_post_init__(self) -> None:
         self.sums = list(self.sums)
         self.meanings = self.meanings or [()] * len(self.sums)
-        rows = zip(self.sums, self.meanings, strict=True)
-        self._alike = [words if meaning else {} for words, meaning in rows]
+        self._counts = [bool(meaning) for meaning in self.meanings]
         self._members = [[index] for index in range(len(self.sums))]
         self._partners = [set() for _ in self.sums]
 
@@ -260,14 +258,9 @@ class _Groups:
 
     def _likeness(self, left: int, right: int) -> float:
         """The mean likeness of their items, by words and, of those that have one, by meaning."""
-        words = whole = _dot(self.sums[left], self.sums[right])
-        if self.meanings[left] and self.meanings[right]:
-            if (
-                self._alike[left] is not self.sums[left]
-                or self._alike[right] is not self.sums[right]
-            ):
-                words = _dot(self._alike[left], self._alike[right])
-            whole += _MEANING * (dot(self.meanings[left], self.meanings[right]) + words) - words
+        whole = _dot(self.sums[left], self.sums[right])
+        if vectors := self._counts[left] * self._counts[right]:
+            whole += dot(self.meanings[left], self.meanings[right]) - _MEANING * vectors
         return round(whole / (len(self._members[left]) * len(self._members[right])), 9)
 
     def _compare(self, left: int, right: int) -> None:
@@ -283,24 +276,18 @@ class _Groups:
             heappush(self._queue, (-likeness, min(left, right), max(left, right)))
 
     def _join(self, left: int, right: int) -> None:
-        is_whole = all(self._alike[key] is self.sums[key] for key in (left, right))
-        self.sums.append(_sum(self.sums[left], self.sums[right]))
-        alike = self.sums[-1] if is_whole else _sum(self._alike[left], self._alike[right])
-        self._alike.append(alike)
+        small, large = sorted((self.sums[left], self.sums[right]), key=len)
+        whole = dict(large)
+        for term, weight in small.items():
+            whole[term] = whole.get(term, 0.0) + weight
+        self.sums.append(whole)
+        self._counts.append(self._counts[left] + self._counts[right])
         self.meanings.append(total([self.meanings[left], self.meanings[right]]))
         self._members.append(self._members[left] + self._members[right])
         self._partners.append(set())
         self._inactive.update((left, right))
         for third in sorted((self._partners[left] | self._partners[right]) - self._inactive):
             self._compare(len(self.sums) - 1, third)
-
-
-def _sum(left: _Vector, right: _Vector) -> _Vector:
-    small, large = sorted((left, right), key=len)
-    whole = dict(large)
-    for term, weight in small.items():
-        whole[term] = whole.get(term, 0.0) + weight
-    return whole
 
 
 def _dot(left: _Vector, right: _Vector) -> float:

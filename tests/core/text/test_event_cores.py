@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from svc_core.text.event_cores import ITEMS_MIN, join_by_core
 from svc_core.text.evidence import Reading, reading_of
 from svc_core.text.frequencies import Frequencies
-from svc_core.text.meanings import Meanings
+from svc_core.text.meanings import Row
 
 CORE = ("zeppelin", "fjordby", "hangar", "blaze")
 PARTS = ("dockers", "comet", "orchard", "glacier", "railway", "senate", "volcano", "ferry")
 LARGE, SMALL, OTHER = range(ITEMS_MIN), range(ITEMS_MIN, ITEMS_MIN + 2), range(20, 40)
-NO_MEANINGS = Meanings([()] * 60)
+NO_MEANINGS: list[Row] = [()] * 70
 
 Make = Callable[..., Any]
 
@@ -49,7 +49,7 @@ def test_two_large_groups_join_where_each_has_the_core_of_the_other(make: Make) 
     again = [reading_of(make(" ".join([*CORE, PARTS[at]]), id=f"{at + 60}")) for at in LARGE]
     second = [len(items) + at for at in LARGE]
     every = [*items, *again]
-    groups = join_by_core([[*LARGE], second], every, Frequencies(), Meanings([()] * len(every)))
+    groups = join_by_core([[*LARGE], second], every, Frequencies(), NO_MEANINGS)
     assert groups == [[*LARGE, *second]]
 
 
@@ -58,8 +58,9 @@ def test_a_group_whose_vectors_are_unlike_does_not_join(
     make: Make, cosine: float, is_joined: bool
 ) -> None:
     items = readings_of(make, core=4)
-    rows = [(cosine, (1 - cosine**2) ** 0.5) if at in SMALL else (1.0, 0.0) for at in range(60)]
-    groups = join_by_core([[*LARGE], [*SMALL]], items, Frequencies(), Meanings(rows))
+    other = cosine, (1 - cosine**2) ** 0.5
+    rows = [other if at in SMALL else (1.0, 0.0) for at in range(60)]
+    groups = join_by_core([[*LARGE], [*SMALL]], items, Frequencies(), rows)
     assert len(groups) == 2 - is_joined
 
 

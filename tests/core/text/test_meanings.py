@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from svc_core.text.evidence import Reading, readings
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.grouping import NO_VECTORS, group_readings
-from svc_core.text.meanings import FEWEST, Meanings, dot
+from svc_core.text.meanings import FEWEST, centred, dot, neighbours
 
 Make = Callable[..., Any]
 COUNT = FEWEST + 10
@@ -72,11 +72,10 @@ def test_reports_of_few_common_words_meet_by_meaning_and_without_vectors_by_word
 @pytest.mark.parametrize("seed", range(3))
 def test_the_nearest_by_signs_are_those_with_the_highest_cosines(make: Make, seed: int) -> None:
     _, vectors = window(make, seed)
-    meanings = Meanings.of([*vectors.values(), b""])
-    pairs = set(meanings.neighbours())
-    for at in range(4, COUNT, 4):
-        assert meanings.likeness([at], [at - 1]) == pytest.approx(
-            dot(meanings.rows[at], meanings.rows[at - 1])
-        )
-        assert {(at, at - 1), (at - 1, at)} <= pairs
-    assert meanings.likeness([0], [COUNT]) is None
+    rows = centred([*vectors.values(), b""])
+    pairs = set(neighbours(rows))
+    for at, row in enumerate(rows[:-1]):
+        near = max((other for other in range(COUNT) if other != at),
+                   key=lambda other: dot(rows[other], row))  # fmt: skip
+        assert dot(rows[near], row) < 0.5 or (at, near) in pairs
+    assert not any(COUNT in pair for pair in pairs)
