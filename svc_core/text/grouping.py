@@ -36,7 +36,7 @@ from attrs import define, field
 from svc_core.text.event_cores import join_by_core
 from svc_core.text.evidence import EvidenceTexts, Reading
 from svc_core.text.frequencies import Frequencies
-from svc_core.text.meanings import Row, borrowed, centred, dot, neighbours, total
+from svc_core.text.meanings import Row, borrowed, centred, dot, near_pairs, total
 
 SPAN = timedelta(days=5)
 """How far apart the dates of two items of one development may lie; an event may go on longer."""
@@ -96,7 +96,7 @@ def group_readings(
     near = _neighbours(readings, words, _COMPARISONS_MAX)
     blends = [_blend(words, index, neighbours) for index, neighbours in enumerate(near)]
     meanings = centred([vectors.get(reading.evidence.id, b"") for reading in readings])
-    pairs = [*_pairs(near), *neighbours(meanings)]
+    pairs = [*_pairs(near), *near_pairs(meanings)]
     pairs = [(left, right) for left, right in pairs
              if _meets(readings[left].evidence, readings[right].evidence)]  # fmt: skip
     events_ = _Groups(blends, EVENT_CUT, borrowed(meanings, near)).along(pairs)

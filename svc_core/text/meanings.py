@@ -57,7 +57,7 @@ def centred(vectors: Sequence[bytes]) -> list[Row]:
     return [_unit(array("d", map(sub, row, mean))) for row in rows]
 
 
-def neighbours(rows: Sequence[Row]) -> list[tuple[int, int]]:
+def near_pairs(rows: Sequence[Row]) -> list[tuple[int, int]]:
     """Pairs of a vector and one of those nearest to it, by number."""
     signs = {at: _signs(row) for at, row in enumerate(rows) if row}
     pairs: list[tuple[int, int]] = []

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from svc_core.text.evidence import Reading, readings
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.grouping import NO_VECTORS, group_readings
-from svc_core.text.meanings import FEWEST, centred, dot, neighbours
+from svc_core.text.meanings import FEWEST, centred, dot, near_pairs
 
 Make = Callable[..., Any]
 COUNT = FEWEST + 10
@@ -73,7 +73,7 @@ def test_reports_of_few_common_words_meet_by_meaning_and_without_vectors_by_word
 def test_the_nearest_by_signs_are_those_with_the_highest_cosines(make: Make, seed: int) -> None:
     _, vectors = window(make, seed)
     rows = centred([*vectors.values(), b""])
-    pairs = set(neighbours(rows))
+    pairs = set(near_pairs(rows))
     for at, row in enumerate(rows[:-1]):
         near = max((other for other in range(COUNT) if other != at),
                    key=lambda other: dot(rows[other], row))  # fmt: skip
