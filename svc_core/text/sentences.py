@@ -86,7 +86,6 @@ _SECTION = re.compile(
     re.IGNORECASE,
 )
 _FULL_STOP = re.compile(r"(?<!\.\.)[.!?。！？।۔][^\w.…[]{0,12}$")  # marks and symbols may follow
-_LETTERS = re.compile(r"[^\W\d_]")
 _UNSPACED_SCRIPT = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -142,12 +141,9 @@ def breaks(text: str) -> Iterator[tuple[int, int]]:
 
 def line_parts(text: str) -> list[str]:
     """All that one line consists of, as it stands: its sentences and fragments."""
-    runs: list[str] = []
-    start = 0
-    for end, after in breaks(text):
-        runs.append(text[start:end])
-        start = after
-    return [*runs, text[start:]]
+    gaps = [*breaks(text), (len(text), len(text))]
+    starts = [0, *(after for _, after in gaps)]
+    return [text[start:end] for start, (end, _) in zip(starts, gaps, strict=False)]
 
 
 def _clean(run: str) -> str:
@@ -162,7 +158,7 @@ def _is_quotable(run: str, words_min: int) -> bool:
         return False
     if _UNSPACED_SCRIPT.search(run):
         return len(run) >= 8
-    words = [word for word in run.split() if _LETTERS.search(word)]
+    words = [word for word in run.split() if _WORD.search(word)]
     return len(words) >= words_min and not run.isupper()
 
 
@@ -243,12 +239,11 @@ def lacks_name(text: str, language: str | None, context: Container[str] = ()) ->
     news articles 51 are not understood alone; of all, 6 in 100 are such.
     """
     tongue = language or "en"
-    line = text.lstrip(_QUOTES)
+    line = text.lstrip(_QUOTES)[:_BEGINNING]
     words = [(match[0], line[match.end() : match.end() + 1]) for match in _WORD.finditer(line)]
     if any(word.casefold() in _words("partitive", tongue) for word, _ in words[:_FIRST_WORDS]):
         return True
-    pronouns = _words("pointing", tongue) - _words("specifying", tongue)
-    if any(sign and sign in ",.;:" and word.casefold() in pronouns for word, sign in words):
+    if _pointing(tongue).search(text):
         return True
     if not words or words[0][0].casefold() not in _words("definite", tongue):
         return False
@@ -266,6 +261,13 @@ def lacks_name(text: str, language: str | None, context: Container[str] = ()) ->
             return False
         phrase.append(word)
     return not any(term in context for term in terms(" ".join(phrase), language))
+
+
+@cache
+def _pointing(language: str) -> re.Pattern[str]:
+    """A demonstrative without a noun, such as "this" before a comma."""
+    pronouns = _words("pointing", language) - _words("specifying", language)
+    return re.compile(rf"\b(?:{alternation(pronouns) or '(?!)'})[,.;:]", re.IGNORECASE)
 
 
 def capitalises_nouns(language: str | None) -> bool:

@@ -130,12 +130,8 @@ class _Text:
 
 def _runs(words: Iterable[str]) -> Set[_Run]:
     """The runs of three terms; all numbers count as the same one."""
-    own = [word if word.isalpha() or not _has_digit(word) else "0" for word in words]
+    own = ["0" if not w.isalpha() and any(map(str.isdigit, w)) else w for w in words]
     return {tuple(own[start : start + _RUN]) for start in range(max(len(own) - _RUN, 0) + 1)}
-
-
-def _has_digit(word: str) -> bool:
-    return any(map(str.isdigit, word))
 
 
 def _consists(runs: Set[_Run], frequent: Set[_Run]) -> bool:

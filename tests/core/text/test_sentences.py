@@ -101,6 +101,7 @@ def test_a_headline_that_asks_shows_or_names_a_day_is_an_aside() -> None:
     asides = (
         "Is it over?",
         "Watch the storm hit",
+        "Hear why the storm hit the port",
         "Storm hits us (Op-ed)",
         "Storm hits port – video",
         "27 November, 2005",
