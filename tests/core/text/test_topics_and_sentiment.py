@@ -179,8 +179,8 @@ def _topics(name: str, language: str, classes: Mapping[str, Iterable[str]]) -> t
                 "Business": ("economy", "business", "society"),
                 "Sci/Tech": ("technology", "science", "environment", "health", "society"),
             },
-            0.88,
-            0.7,
+            0.89,
+            0.78,
         ),
         (
             "gnad10k",
@@ -193,8 +193,8 @@ def _topics(name: str, language: str, classes: Mapping[str, Iterable[str]]) -> t
                 "Web": ("technology", "society"),
                 "Wissenschaft": ("science", "health", "environment"),
             },
-            0.78,
-            0.45,
+            0.83,
+            0.75,
         ),
     ],
 )
