@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from math import log2
 from pathlib import Path
 from statistics import fmean
 
@@ -386,6 +387,38 @@ def telling(sets: Sets) -> Iterator[Figure]:
     yield Figure("openings: captions, fragments", float(count), note=f"of {len(openings)}")
 
 
+def key_points(sets: Sets) -> Iterator[Figure]:
+    """Whether key points are about the subject, and tell first what most publishers report of it.
+
+    The gain of one is how many publishers report its story, 0 where it is about something else or
+    the story was told before.
+    """
+    frequencies = frequencies_of(readings(sets.news()))
+    label = sets.stories().label
+    about: list[bool] = []
+    ranks: list[float] = []
+    for search in sets.searches_of_windows():
+        words = composed(search.subject, search.items, frequencies).facets
+        ids = {source.number: source.id for source in words.sources}
+        lines = words.key_points or words.opening
+        points = [ids[line.citations[0]] for line in lines if line.citations]
+        publishers: dict[str, set[str]] = {}
+        for item in search.items:
+            if item.id in search.subject.relevant:
+                publishers.setdefault(label.get(item.id, item.id), set()).add(item.publisher)
+        stories_ = [label.get(id_, id_) for id_ in points]
+        gains = [len(publishers.get(name, ())) for name in dict.fromkeys(stories_)]
+        best = sorted(map(len, publishers.values()), reverse=True)
+        about += [id_ in search.subject.relevant for id_ in points]
+        ranks += [_discounted(gains) / _discounted(best)] if points else []
+    yield Figure("key points: about the subject", fmean(about), note=f"of {len(about)}")
+    yield Figure("key points: nDCG@3", fmean(ranks), note=f"by publishers, {len(ranks)} reports")
+
+
+def _discounted(gains: Sequence[int]) -> float:
+    return sum(gain / log2(place + 2) for place, gain in enumerate(gains[:3]))
+
+
 def _events(
     reports: Sequence[ReportWords], set_: GroupedItems, label: str = ""
 ) -> Iterator[Figure]:
@@ -540,6 +573,7 @@ PARTS: dict[str, Callable[[Sets], Iterator[Figure]]] = {
     "cranfield": cranfield,
     "stories": stories,
     "telling": telling,
+    "key points": key_points,
     "sentences": sentences,
     "topics": topics,
     "sentiment": sentiment,

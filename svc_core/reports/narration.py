@@ -56,6 +56,7 @@ _ROUNDING = 1e-6
 # Of the best score, over the root of the number of items: a story of several is about the subject
 # in .82 down to .4 of the best score, a lone item in .69 from .8 and in .50 below.
 _NEAR_SHARE = 0.7
+_NEAR_MIN = 0.5  # of the best score, for what leads a further development
 _NEW_TERMS_MIN = 2  # with fewer a sentence repeats its headline
 _UNTITLED_CHARS_MAX = 160
 _WORD = re.compile(r"\w+")
@@ -281,6 +282,7 @@ class Narrator:
 
     def _further(self, plan: StoryPlan, count: int) -> None:
         """The headlines of other developments of a story that several publishers report."""
+        best = max(other.story.score for other in self._plans)
         lead = plan.lead.reading
         terms = {*lead.title, *lead.lead}
         place = _places(plan.story)
@@ -289,7 +291,8 @@ class Narrator:
             reading, at = item.reading, place[item.evidence.id]
             if len(plan.further) == count:
                 return
-            if at in places or plan.reach[item.evidence.id] < REACH_MIN:
+            is_near = item.score >= _NEAR_MIN * best
+            if at in places or plan.reach[item.evidence.id] < REACH_MIN or not is_near:
                 continue
             places.add(at)
             head = terms_vector(reading.title, self._frequencies)
@@ -341,7 +344,8 @@ class Narrator:
             queue.append((turns[index], -plan.reach[quote.item.evidence.id], quote))
         queue.sort(key=lambda turn: turn[:2])
         is_large = len(plan.story.members) >= MANY_MEMBERS
-        limit = max(SENTENCES_MANY_MAX if is_large else SENTENCES_MAX, len(turns))
+        shared = {place[id_] for id_, publishers in plan.reach.items() if publishers >= REACH_MIN}
+        limit = max(SENTENCES_MANY_MAX if is_large else SENTENCES_MAX, len(shared & turns.keys()))
         picks = [intro]
         for _, _, quote in queue:
             if len(picks) == min(limit, SENTENCES_MOST):
