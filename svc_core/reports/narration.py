@@ -400,7 +400,9 @@ class Narrator:
         ids = {item.id for item in (*every, *target.same_event)}
         ends: dict[int, tuple[NarrationLine, set[str]]] = {}
         for passage in (lines, *([line] for line in plan.further)):
-            first = next(item.id for item in passage[0].sources if item.id in place)
+            # A headline that stories share may have its marks from the others.
+            ids_of_first = (item.id for item in passage[0].sources if item.id in place)
+            first = next(ids_of_first, plan.lead.evidence.id)
             named = {item.publisher for line in passage for item in (*line.sources, *line.also)}
             ends.setdefault(place[first], (passage[-1], named))
         for item in plan.members:
