@@ -29,6 +29,7 @@ from svc_http.service.runtime.runtime_state import Providers, Runtime
 from svc_http.settings import Settings
 from svc_http.stores import MemoryStorage
 from tests.golden.pretty import pretty
+from tests.in_process import ask
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 ORIGIN = "https://api.example.org"
@@ -135,8 +136,6 @@ class House:
             providers=Providers(payments=payment_provider(settings)),
         )
         self.service: Application = build(runtime)
-        transport = httpx2.ASGITransport(self.service, client=("127.0.0.1", 5000))
-        self._client = httpx2.AsyncClient(transport=transport, base_url=ORIGIN)
         self.key = ""
         self.ask("GET", "/livez")  # it starts at its first request
         if has_rows:
@@ -145,7 +144,6 @@ class House:
             self.key = account.key
 
     def close(self) -> None:
-        self._runner.run(self._client.aclose())
         self._runner.run(self.service.runtime.stop())
         self._runner.close()
 
@@ -155,7 +153,7 @@ class House:
         headers = rest.pop("headers", {})
         if bearer:
             headers = {"Authorization": f"Bearer {bearer}", **headers}
-        return self._runner.run(self._client.request(method, target, headers=headers, **rest))
+        return self._runner.run(ask(self.service, method, target, headers=headers, **rest))
 
     def rows(self, collection: Collection[Any]) -> list[Any]:
         """All rows of a collection."""

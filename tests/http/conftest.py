@@ -47,6 +47,7 @@ from svc_http.service.runtime.runtime_state import Providers, Runtime
 from svc_http.settings import Settings
 from tests import files
 from tests.backends import make_store
+from tests.in_process import ask
 from tests.upstream import Upstream, upstream
 
 START = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
@@ -333,10 +334,9 @@ class House:
             headers.append(("Authorization", f"Bearer {key}"))
 
         async def go() -> list[httpx2.Response]:
-            transport = httpx2.ASGITransport(target, client=client_address, root_path=root_path)
-            async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as client:
-                calls = [client.request(m, p, headers=headers, **rest) for m, p in requests]
-                return list(await asyncio.gather(*calls))
+            where: Any = {"client": client_address, "root_path": root_path}
+            calls = [ask(target, m, p, headers=headers, **where, **rest) for m, p in requests]
+            return list(await asyncio.gather(*calls))
 
         return self.run(go())
 

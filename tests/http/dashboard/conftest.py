@@ -7,7 +7,6 @@ from functools import partial
 from html import unescape
 from typing import Any
 
-import httpx2
 import pytest
 
 from svc_core import catalog
@@ -18,6 +17,7 @@ from svc_http.dashboard import security
 from svc_http.service.equipment import passkey_judge
 from tests.backends import make_store
 from tests.http.conftest import ORIGIN, House
+from tests.in_process import ask
 
 PASSWORD = "copper lantern drifts sideways"
 
@@ -72,9 +72,7 @@ class Desk:
             fields["cookie"] = f"{security.SECURE_COOKIE}={cookie}"
 
         async def post(form: dict[str, str]) -> Any:
-            transport = httpx2.ASGITransport(self.house.service)
-            async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as client:
-                return await client.post(path, data=form, headers=fields)
+            return await ask(self.house.service, "POST", path, data=form, headers=fields)
 
         async def post_all() -> list[Any]:
             return list(await asyncio.gather(*map(post, forms)))
