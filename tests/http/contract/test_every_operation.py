@@ -770,6 +770,7 @@ def a_precondition_holds_for_the_current_tag_and_the_star_alone(shared, operatio
         check_problem(answer, problem.PRECONDITION_FAILED)
         assert answer.headers["etag"] == tag
     for condition in ("{}", "*", '"other", {}', "{},"):
+        shared.ask_of(reader)  # what went with a row that was deleted is there again
         ask = shared.ask_of(operation)
         tag = shared.send(shared.ask_of(reader)).headers["etag"]
         answer = shared.send(ask.having(if_match=condition.format(tag)))

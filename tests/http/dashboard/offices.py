@@ -20,6 +20,7 @@ from svc_http.dashboard.forms import with_row
 from svc_http.dashboard.page_addresses import is_for_operators, page_address, page_ids
 from tests.http.contract.conftest import Contract, World
 from tests.http.contract.conftest import _storage as storage_of
+from tests.in_process import ask
 from tests.pages.document import Document
 from tests.people import SignedUp, sign_in_again, sign_up
 
@@ -117,13 +118,8 @@ class Office:
         if method == "POST":
             fields.setdefault("content-type", "application/x-www-form-urlencoded")
 
-        async def go() -> Any:
-            transport = httpx2.ASGITransport(self.world.app, client=("127.0.0.1", 5000))
-            async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as client:
-                all_fields = {"cookie": cookie, **fields} if cookie else fields
-                return await client.request(method, path, headers=all_fields, content=body)
-
-        answer = self.world.run(go())
+        all_fields = {"cookie": cookie, **fields} if cookie else fields
+        answer = self.world.run(ask(self.world.app, method, path, headers=all_fields, content=body))
         if cookie and "set-cookie" in answer.headers:  # after a change of password, for one
             token = answer.headers["set-cookie"].partition("=")[2].partition(";")[0]
             self.people[role] = attrs.evolve(self.people[role], token=token)
