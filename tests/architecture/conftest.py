@@ -12,12 +12,14 @@ ROOT = Path(__file__).parents[2]
 
 @frozen
 class Module:
-    """One module: its dotted name, its text and its syntax tree."""
+    """One module: its dotted name, its text and the nodes of its syntax tree."""
 
     name: str
     path: Path
     text: str = field(repr=False)
     tree: ast.Module = field(repr=False)
+    nodes: tuple[ast.AST, ...] = field(repr=False)
+    """What `ast.walk` gives: a dozen tests look at each, and to walk takes longer than to parse."""
 
     @property
     def is_private(self) -> bool:
@@ -30,7 +32,8 @@ def _modules(package: str) -> Iterator[Module]:
         parts = path.relative_to(ROOT).with_suffix("").parts
         name = ".".join(part for part in parts if part != "__init__")
         text = path.read_text("utf-8")
-        yield Module(name, path, text, ast.parse(text))
+        tree = ast.parse(text)
+        yield Module(name, path, text, tree, tuple(ast.walk(tree)))
 
 
 @pytest.fixture(scope="session")
@@ -69,4 +72,5 @@ def shipped_texts() -> Callable[[], Iterator[tuple[str, str]]]:
             except UnicodeDecodeError:
                 continue  # damaged documents are kept as files for the parsers' tests
 
-    return texts
+    rows = tuple(texts())
+    return lambda: iter(rows)

@@ -19,7 +19,7 @@ def _room(product: Any) -> list[Any]:
 
 
 def _imports(module: Any) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

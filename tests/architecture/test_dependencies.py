@@ -4,7 +4,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,8 @@ def _names(requirements: list[str]) -> set[str]:
     return {IMPORTED_AS.get(name, name) for name in names}
 
 
-def _imports(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
@@ -90,7 +90,7 @@ def test_every_library_that_is_imported_is_declared(
     missing = {
         (module.name, name)
         for module in product
-        for name in _imports(module.tree)
+        for name in _imports(module.nodes)
         if name not in modules | declarations[_kind(module.name)]
     }
 

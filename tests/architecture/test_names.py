@@ -6,7 +6,9 @@ alone; in the projects that we learn from these are about two of a hundred bound
 
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +53,9 @@ ROLES = {"model", "operations", "render", "rules"}
 """Files that every room may have, by what they do for it (see the architecture)."""
 
 
-def bound_names(tree: ast.AST) -> Iterator[str]:
-    """Each name where a tree binds it: definitions, arguments, targets, aliases, captures."""
-    for node in ast.walk(tree):
+def bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Each name where nodes bind it: definitions, arguments, targets, aliases, captures."""
+    for node in nodes:
         match node:
             case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
                 yield name
@@ -74,16 +76,23 @@ def is_unresolved(name: str) -> bool:
     return word in PRONOUNS or word in IRREGULAR or is_regular
 
 
-def _names(root: Path, tree: str) -> Counter[str]:
-    names: Counter[str] = Counter()
-    for path in (root / tree).rglob("*.py"):
-        names.update(bound_names(ast.parse(path.read_text("utf-8"))))
-    return names
+@pytest.fixture(scope="module")
+def names_of(root: Path, product: Any) -> Callable[[str], Counter[str]]:
+    """How often each name is bound in a tree."""
+
+    @cache
+    def count(tree: str) -> Counter[str]:
+        files = [module.nodes for module in product if module.name.partition(".")[0] == tree]
+        paths = () if files else (root / tree).rglob("*.py")
+        files_beside = (ast.walk(ast.parse(path.read_text("utf-8"))) for path in paths)
+        return Counter(name for nodes in chain(files, files_beside) for name in bound_names(nodes))
+
+    return count
 
 
 @pytest.mark.parametrize("tree", VAGUE)
-def test_names_are_nouns_of_the_field(root: Path, tree: str) -> None:
-    names = _names(root, tree)
+def test_names_are_nouns_of_the_field(names_of: Callable[[str], Counter[str]], tree: str) -> None:
+    names = names_of(tree)
     unresolved = Counter({name: count for name, count in names.items() if is_unresolved(name)})
     share = unresolved.total() / names.total()
 
@@ -91,9 +100,11 @@ def test_names_are_nouns_of_the_field(root: Path, tree: str) -> None:
 
 
 @pytest.mark.parametrize("tree", VAGUE)
-def test_names_that_say_nothing_grow_no_more(root: Path, tree: str) -> None:
+def test_names_that_say_nothing_grow_no_more(
+    names_of: Callable[[str], Counter[str]], tree: str
+) -> None:
     words = {"value", "data", "result", "thing", "entry", "info", "obj"}
-    names = _names(root, tree)
+    names = names_of(tree)
     vague = sum(count for name, count in names.items() if name.strip("_").lower() in words)
 
     assert vague <= VAGUE[tree]
@@ -114,7 +125,7 @@ def test_names_that_say_nothing_grow_no_more(root: Path, tree: str) -> None:
     ],
 )
 def test_every_way_to_bind_a_name_is_counted(source: str, names: list[str]) -> None:
-    assert sorted(bound_names(ast.parse(source))) == sorted(names)
+    assert sorted(bound_names(ast.walk(ast.parse(source)))) == sorted(names)
 
 
 def test_pronouns_and_participles_are_known_from_nouns() -> None:

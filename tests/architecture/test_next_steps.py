@@ -12,7 +12,7 @@ from svc_http.run.cli.app import command_tree
 def _problems(product: Any) -> Iterator[tuple[str, str | None, str]]:
     """Where a problem is made, of which type, and the step that it tells by itself."""
     for module in product:
-        for call in ast.walk(module.tree):
+        for call in module.nodes:
             if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Problem":
                 kind = call.args[0] if call.args else None
                 for keyword in call.keywords:
@@ -48,7 +48,7 @@ def test_every_command_that_a_text_names_exists(product: Any) -> None:
     commands = {
         (module.name, match[0], match[1], match[2])
         for module in product
-        for part in ast.walk(module.tree)
+        for part in module.nodes
         if isinstance(part, ast.Constant) and isinstance(part.value, str)
         for match in _COMMAND.finditer(part.value)
         if part.value.strip() not in _LABELS

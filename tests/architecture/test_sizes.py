@@ -7,6 +7,8 @@ import ast
 from collections import Counter
 from typing import Any
 
+import pytest
+
 FUNCTION_LINES = 60
 
 SLACK = 20
@@ -76,7 +78,7 @@ PRODUCT_LINES = 65_150
 def code_lines(module: Any) -> int:
     """The lines of a module that are code."""
     passed_over: set[int] = set()
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         is_text = (
             isinstance(node, ast.Expr)
             and isinstance(node.value, ast.Constant)
@@ -91,7 +93,8 @@ def code_lines(module: Any) -> int:
     )
 
 
-def _packages(product: Any) -> Counter[str]:
+@pytest.fixture(scope="module")
+def sizes(product: Any) -> Counter[str]:
     """The lines of each room; loose modules of a house or of a room of rooms under its name."""
     lines: Counter[str] = Counter()
     for module in product:
@@ -103,16 +106,12 @@ def _packages(product: Any) -> Counter[str]:
     return lines
 
 
-def test_no_package_outgrows_its_line_in_the_table(product: Any) -> None:
-    sizes = _packages(product)
-
+def test_no_package_outgrows_its_line_in_the_table(sizes: Counter[str]) -> None:
     assert {name: lines for name, lines in sizes.items() if lines > CODE_LINES.get(name, 0)} == {}
     assert sum(CODE_LINES.values()) <= PRODUCT_LINES
 
 
-def test_the_table_follows_what_fell(product: Any) -> None:
-    sizes = _packages(product)
-
+def test_the_table_follows_what_fell(sizes: Counter[str]) -> None:
     assert {
         name: sizes[name] for name, bound in CODE_LINES.items() if sizes[name] < bound - SLACK
     } == {}
@@ -122,7 +121,7 @@ def test_no_function_is_long(product: Any) -> None:
     assert {
         f"{module.name}.{node.name}": node.end_lineno - node.lineno + 1
         for module in product
-        for node in ast.walk(module.tree)
+        for node in module.nodes
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and node.end_lineno is not None
         and node.end_lineno - node.lineno + 1 > FUNCTION_LINES
