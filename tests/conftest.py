@@ -7,9 +7,11 @@ extra `dev`, or the documents that `SVC_REAL_DATA` names. The first lines say so
 import gc
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
+from types import FrameType
 
 import pytest
 from coverage import Coverage
@@ -84,7 +86,18 @@ class Failures:
             self._terminal.write_line(f"\nFAILED {report.nodeid} ({report.when})", red=True)
 
 
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """End the run as Python does by itself.
+
+    Where it is Python's own that does, `asyncio.Runner` puts another in its place around whatever
+    it runs, and Python describes that one whole, with all that is run, to tell that it is unknown.
+    """
+    signal.default_int_handler(number, frame)
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt)
     BACKEND.name = config.getoption("--backend")
     outside = os.environ  # noqa: TID251 - what child processes are given
     outside.update(NONE)

@@ -12,6 +12,8 @@ class Late:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # pytest asks whatever a module binds whether it is a fixture
+            raise AttributeError(name)
         limit = sys.getrecursionlimit()
         module = import_module(self._name)
         # eth-account brings what raises it so far that JSON which nests too deep ends us.
