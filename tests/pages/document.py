@@ -22,11 +22,16 @@ class Element:
 
     def every(self, tag: str = "", **fields: str) -> Iterator["Element"]:
         """The elements below of this kind, with these values; `class_` is one class of several."""
-        for part in self.parts:
-            if isinstance(part, Element):
-                if tag in ("", part.tag) and all(map(part.has, fields, fields.values())):
-                    yield part
-                yield from part.every(tag, **fields)
+        stack = [iter(self.parts)]
+        while stack:
+            for part in stack[-1]:
+                if isinstance(part, Element):
+                    if tag in ("", part.tag) and all(map(part.has, fields, fields.values())):
+                        yield part
+                    stack.append(iter(part.parts))
+                    break
+            else:
+                stack.pop()
 
     def first(self, tag: str, **fields: str) -> "Element":
         """The first of `every`, which has to be there."""
@@ -144,10 +149,11 @@ class Document(HTMLParser):
         """What no page may have: see each line."""
         elements = list(self.root.every())
         ids = [each.fields["id"] for each in elements if "id" in each.fields]
+        targets = set(ids)
         labels = {each.fields.get("for") for each in elements if each.tag == "label"}
         inside = {id(part) for each in elements if each.tag == "label" for part in each.every()}
         faults = [
-            f"the id {name} {ids.count(name)} times" for name in set(ids) if ids.count(name) > 1
+            f"the id {name} {ids.count(name)} times" for name in targets if ids.count(name) > 1
         ]
         for each in elements:
             faults += [f"<{each.tag} {name}>" for name in each.fields if name[:2] == "on"]
@@ -156,10 +162,11 @@ class Document(HTMLParser):
             if each.tag == "script" and "src" not in each.fields:
                 faults.append("a script that stands in the page")
             for name in ("href", "src", "action", "formaction"):
-                if urlsplit(each.fields.get(name, "")).scheme.lower() not in SCHEMES:
-                    faults.append(f"{name}={each.fields[name]!r:.60}")
+                address = each.fields.get(name, "")
+                if address and urlsplit(address).scheme.lower() not in SCHEMES:
+                    faults.append(f"{name}={address!r:.60}")
             for name in ("aria-describedby", "aria-labelledby", "for", "popovertarget"):
-                lost = set(each.fields.get(name, "").split()) - set(ids)
+                lost = set(each.fields.get(name, "").split()) - targets
                 faults += [f"{name} leads nowhere: {id_}" for id_ in lost]
             is_seen = each.tag in LABELLED and each.fields.get("type") != "hidden"
             names = {"aria-label", "aria-labelledby"} & each.fields.keys()
