@@ -183,12 +183,15 @@ def kind(request: Any) -> str:
 
 
 @pytest.fixture(params=["folder", "bucket", "memory", "SQLite", "PostgreSQL"])
-def dsn(request: Any) -> str:
+def dsn(request: Any) -> Iterator[str]:
     """What the places of a test are made of: an address, where it is PostgreSQL."""
     if request.param != "PostgreSQL":
-        return str(request.param)
-    dsn: str = request.getfixturevalue("postgres").made_for(catalog.COLLECTIONS)
-    return dsn
+        yield str(request.param)
+        return
+    server = request.getfixturevalue("postgres")
+    dsn: str = server.lend(catalog.COLLECTIONS)
+    yield dsn
+    server.give_back(dsn)
 
 
 @pytest.fixture
