@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 
 SOAK_EXAMPLES = 100
-GATE_EXAMPLES = 30
+GATE_EXAMPLES = 20
 FEWEST = 5
 GATE = "svc"
 """The profile that is taken where none is named."""

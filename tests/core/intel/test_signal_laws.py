@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 from svc_core import wire
@@ -26,6 +26,7 @@ from svc_core.intel.signals.model import SIGNALS, Signal
 from tests import events
 from tests.core import cves
 from tests.core.intel.news.test_grouping import Work
+from tests.sampling import examples
 
 House = Any
 NOON = datetime(2026, 1, 20, 12, tzinfo=UTC)
@@ -244,7 +245,7 @@ def test_observations_are_named_by_their_kind(expected: Any) -> None:
         assert bool(row["marketIds"]) == (row["type"] == "marketMove")
 
 
-@settings(max_examples=10, deadline=None, phases=[Phase.generate])  # about a second each
+@examples(10, phases=[Phase.generate])  # about a second each
 @given(
     st.permutations(range(len(READINGS))),
     st.sets(st.integers(0, len(READINGS))),
