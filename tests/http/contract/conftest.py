@@ -621,12 +621,11 @@ class World:
         )
 
     def _give_sound(self, operation: Operation[Any, Any], key: str, report_id: str) -> None:
-        """Have a report recorded that has no recording: one made on request, or spoken anew."""
-        if report_id not in self._recorded:
+        """Have a report recorded, unless it was and is only read since."""
+        is_read = operation.id != "speakReport"
+        if not is_read or report_id not in self._recorded:
             self.give_recording(key, report_id)
-        self._recorded.add(report_id)
-        if operation.id == "speakReport":
-            self._recorded.discard(report_id)
+        (self._recorded.add if is_read else self._recorded.discard)(report_id)
 
     def _path_value(self, item: Input, key: str, operation: Operation[Any, Any]) -> str:
         if item.id_of is not None and item.id_of.prefixes == ("obs",):  # of several kinds of rows
@@ -787,7 +786,7 @@ class World:
             answer = self.send(self.ask_of(operation, key), key)
             assert answer.status_code == operation.success, answer.text
             self._note(key, answer.json())
-        self.make_report(key)
+        self.remember(key, self.make_report(key))
 
     def _may(self, key: str, operation: Operation[Any, Any]) -> bool:
         return operation.binding == "any" or key != "personal"

@@ -8,9 +8,9 @@ SUNSET = datetime(2027, 1, 31, tzinfo=UTC)
 MAP = "application/geo+json"
 
 
-@pytest.fixture
-def world(make_world):
-    return make_world(sunset_at=SUNSET)
+@pytest.fixture(scope="module")
+def world(contract_world):
+    return contract_world(sunset_at=SUNSET)
 
 
 @pytest.mark.parametrize("query", ["since=1", "until=1772600000000", "since=1&until=2"])
