@@ -11,7 +11,7 @@
    Where items have embedding vectors (`meanings`), these are borrowed likewise, and count as much.
 5. Events that hold the core of a large one are joined with it (`event_cores`).
 
-Rule 1: neither the order of the items nor their ids matter.
+Rule 1: the order of the items does not matter, and their ids only where likenesses are equal.
 Rule 2: only neighbours are joined, and neighbours lie within `SPAN` of each other. Items without a
         date are compared by the time at which they were retrieved.
 Rule 3: the work by words grows with the number of items: each is compared by its rarest terms, and
@@ -256,18 +256,16 @@ class _Groups:
         survivors = (group for key, group in enumerate(self._members) if key not in self._inactive)
         return sorted(map(sorted, survivors))
 
-    def _likeness(self, left: int, right: int) -> float:
-        """The mean likeness of their items, by words and, of those that have one, by meaning."""
+    def _compare(self, left: int, right: int) -> None:
+        """Record how alike two groups are, where that is enough to join or compare them again: by
+        words and, of the items that have vectors, by meaning.
+        """
+        if right in self._partners[left]:
+            return
         whole = _dot(self.sums[left], self.sums[right])
         if vectors := self._counts[left] * self._counts[right]:
             whole += dot(self.meanings[left], self.meanings[right]) - _MEANING * vectors
-        return round(whole / (len(self._members[left]) * len(self._members[right])), 9)
-
-    def _compare(self, left: int, right: int) -> None:
-        """Record how alike two groups are, where that is enough to join or compare them again."""
-        if right in self._partners[left]:
-            return
-        likeness = self._likeness(left, right)
+        likeness = round(whole / (len(self._members[left]) * len(self._members[right])), 9)
         if likeness < self.cut * _RETRY_SHARE:
             return
         self._partners[left].add(right)
