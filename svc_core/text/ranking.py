@@ -5,8 +5,8 @@ Rule 1: `soft = sum of idf * saturated frequency / (k1 + 1) / sum of idf of all 
         adds to that where it was compared (`Hit.match`).
 Rule 2: `feedback` is the cosine of an item to the centroid of the best three (Rocchio 1971). A term
         counts less the more items of the window hold it: it tells them less apart.
-Rule 3: an item is relevant where `match + weight * feedback` reaches a threshold, and its match a
-        share of the best one's.
+Rule 3: an item is relevant where `match + weight * feedback` reaches a threshold, and its match
+        half of the best one's, or its feedback 0.2.
 Rule 4: whether there is an answer at all is judged over all items, by logistic regression: the best
         of hundreds of items always resembles the query somewhat.
 Rule 5: a query that lists subjects is answered subject by subject.
@@ -37,7 +37,7 @@ _SEEDS, _SEED_SHARE, _SEED_POWER = 3, 0.5, 3
 _CENTROID_TERMS, _LONE_FACTOR = 20, 0.15  # of the weight of a term that one item alone has
 _WINDOW_PRIOR = 100  # items that hold no term; without them a small window's own subject would fade
 _TOP_FULL = 0.3  # where the best item answers less of the query, feedback counts less
-_MATCH_MIN = 0.3  # of the best item's match
+_MATCH_MIN, _FEEDBACK_FULL = 0.5, 0.2  # of the best item's match, or as near to the best three
 _STORY_SHARE = 0.5  # of the best score: what an item has that brings its story
 ABOUT = 0.3  # match of an item that is about a subject
 _Key = TypeVar("_Key")
@@ -49,8 +49,8 @@ class _Basis:
     """How items are selected, by their words alone or with their meaning.
 
     `feedback` is its weight in the score, `threshold` what the score must reach. `weights` and
-    `bias` are of a logistic regression that says whether a query has an answer: 3 % of those that
-    have one are below `least`, a tenth is below 0.
+    `bias` are of a logistic regression that says whether a query has an answer: 3.5 % of those that
+    have one are below `least`, 7.5 % below `scant`.
     """
 
     feedback: float
@@ -58,11 +58,12 @@ class _Basis:
     weights: tuple[float, ...]
     bias: float
     least: float
+    scant: float
 
 
 # The regression is fitted on development questions by `benchmarks/data/answers.py`.
-_WORDS = _Basis(3.5, 0.70, (2.59, 3.16, 2.56), -3.59, -1.57)
-_MEANING = _Basis(2.5, 0.85, (0.87, 2.61, 3.42), -6.80, -1.91)
+_WORDS = _Basis(3.5, 0.70, (2.61, 3.16, 2.50, 0.73), -5.89, -1.34, -0.68)
+_MEANING = _Basis(2.5, 0.85, (0.86, 2.78, 3.46, 1.05), -10.22, -1.69, -0.61)
 
 
 class Nearness(NamedTuple):
@@ -113,7 +114,8 @@ class Hit:
     def is_relevant(self, least: float) -> bool:
         """Whether it is about the query; `least` is the match that it needs."""
         is_near = self.nearness is not None and self.nearness.in_window > NEAR
-        return self.margin >= 0 and self.match >= least and (self.soft > 0 or is_near)
+        is_alike = self.match >= least or self.feedback >= _FEEDBACK_FULL
+        return self.margin >= 0 and is_alike and (self.soft > 0 or is_near)
 
 
 @frozen
@@ -233,21 +235,34 @@ def _answer(query: Query, window: _Window) -> Ranking:
     hits = _best(_hits(query, window))
     odds = []
     for basis in (_WORDS, _MEANING):
-        features = [answer_features(hit) for hit in hits if hit.basis is basis]
-        maxima = map(max, zip(*features, strict=True))
-        odds += [(basis, basis.bias + sum(map(mul, basis.weights, maxima)))] if features else []
+        rows = [hit for hit in hits if hit.basis is basis]
+        features = answer_features(query, rows, window.frequencies)
+        odds += [(basis, basis.bias + sum(map(mul, basis.weights, features)))] if rows else []
     is_answered = any(number >= basis.least for basis, number in odds)
     top = max((hit.match for hit in hits), default=0.0)
     relevant = tuple(hit for hit in hits if is_answered and hit.is_relevant(_MATCH_MIN * top))
-    is_scant = all(number < 0 for _, number in odds)
+    is_scant = all(number < basis.scant for basis, number in odds)
     return Ranking(relevant, hits, is_scant, () if relevant else (query.text,))
 
 
-def answer_features(hit: Hit) -> tuple[float, ...]:
-    """What an item contributes to the odds that its query has an answer."""
+def answer_features(query: Query, hits: Sequence[Hit], table: Frequencies) -> tuple[float, ...]:
+    """What tells whether a query has an answer: the most that any item has of each, and the weight
+    of the query. A share of many rare words is less likely by chance."""
+    maxima = map(max, zip(*map(_evidence_of, hits), strict=True))
+    return (*maxima, log(1 + _query_weight(query, table)))
+
+
+def _evidence_of(hit: Hit) -> tuple[float, ...]:
     if hit.nearness is None:
         return hit.soft, hit.head, sqrt(hit.soft * hit.feedback)
     return hit.nearness.in_general, hit.head, hit.match
+
+
+def _query_weight(query: Query, table: Frequencies) -> float:
+    """The weight of all terms of a query, or of its phrases where it has no others."""
+    weights = [table.idf(term) * factor for term, factor in query.factors.items()]
+    phrases = (_PHRASE_WEIGHT * table.idf(term) for run in query.phrases for term in run)
+    return sum(weights) or sum(phrases) or 1.0
 
 
 def _hits(query: Query, window: _Window) -> list[Hit]:
@@ -274,7 +289,7 @@ def answer_shares(
     that its headline and lead hold."""
     idf = {term: frequencies.idf(term) * factor for term, factor in query.factors.items()}
     phrase_weights = {run: _PHRASE_WEIGHT * sum(map(frequencies.idf, run)) for run in query.phrases}
-    total = sum(idf.values()) or sum(phrase_weights.values()) or 1.0
+    total = _query_weight(query, frequencies)
     synonyms = frozenset(term for _, runs in query.synonyms for run in runs for term in run)
     shares = []
     for reading in readings:
