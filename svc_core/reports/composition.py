@@ -133,7 +133,7 @@ async def gather_material(ctx: Context, profile_id: str, window: Window | None =
         ctx, query.terms, table, texts=NEWS_TEXTS, limit=CANDIDATES_MAX, start=start, end=end
     )
     items = await news_evidence(ctx, texts)
-    items += await _others_of_stories(ctx, items, window)
+    items += await others_of_stories(ctx, items, window)
     pool = [item for item in items if _within(item, window)]
     weights = corpus.term_weights(query.terms, table)
     times = window.start, window.end
@@ -149,17 +149,21 @@ async def gather_material(ctx: Context, profile_id: str, window: Window | None =
     )
 
 
-async def _others_of_stories(
-    ctx: Context, items: Sequence[EvidenceTexts], window: Window
+async def others_of_stories(
+    ctx: Context, items: Sequence[EvidenceTexts], window: Window, *, limit: int = MEMBERS_MAX
 ) -> list[EvidenceTexts]:
     """The other items of the stories of the first items: they may tell the same in other words."""
-    stories = tuple({item.story for item in items[:LEADING] if item.story})
+    stories = tuple(sorted({item.story for item in items[:LEADING] if item.story}))
     if not stories:
         return []
-    page = await ctx.tx.documents.scan(NEWS, where={"story": stories}, limit=MEMBERS_MAX)
+    start, end = intake_span(window)
+    # By intake a window ends now, and so does the scan begin there; by date it may be long ago.
+    dates = (start, micros(window.end)) if window.by == "published" else (None, None)
+    page = await ctx.tx.documents.scan(
+        NEWS, where={"story": stories}, ranges={"dated": dates}, limit=limit
+    )
     ids = {row.id for row in page.rows} - {item.id for item in items}
     texts = await ctx.tx.documents.get_many(NEWS_TEXTS, sorted(ids))
-    start, end = intake_span(window)
     rows = (row for row in texts.values() if start is None or row.order >= start)
     return await news_evidence(ctx, [row for row in rows if end is None or row.order <= end])
 

@@ -72,7 +72,7 @@ class Query:
         one.
         """
         subject = without_exclusions(topic)
-        subtag = guess(subject) or language
+        subtag = guess(subject) or (language and primary(language))
         terms_of = partial(terms, language=subtag, whole=whole, stops=stops)
         factors = dict.fromkeys(terms_of(subject), 1.0)
         names = (term for term in terms_of(_names(subject)) if term in factors)
@@ -128,7 +128,7 @@ def _subjects(
     conjunction = re.escape(frame(language or "en")["and"])
     pieces = re.split(rf"(, (?:{conjunction} )?| {conjunction} )", " ".join(subject.split()))
     names = {term for term, factor in factors.items() if factor == NAME_FACTOR}
-    if capitalises_nouns(primary(language or "")):
+    if capitalises_nouns(language):
         names = {term for run, _ in country_synonyms([*names]) for term in run}
     kinds = "".join(_kind({*terms(piece, language)}, names) for piece in pieces[::2])
     spans = (match.span() for match in re.finditer("(?<!n)n*sp*|.", kinds))

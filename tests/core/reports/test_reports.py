@@ -14,7 +14,7 @@ from svc_core.intel.news.model import NEWS
 from svc_core.operation.ports import SYSTEM, FeedPosition
 from svc_core.reports import composition as reports
 from svc_core.reports import render
-from svc_core.reports.composition import Window
+from svc_core.reports.composition import Window, evidence_of, others_of_stories
 from svc_core.reports.model import FACETS, REPORTS, ReportSource, ReportWords, Section, Statement
 from svc_core.reports.profiles.model import DUE, LEAVING
 from svc_core.reports.publications import READS_MAX
@@ -295,6 +295,17 @@ def test_the_other_items_of_a_story_are_gathered_within_the_window(
     assert {STORIES[0][0], "Cranes stand idle"} <= both
     assert "Dockers walk out" not in both
     assert "Cranes stand idle" not in titles(Window(since, since - timedelta(days=2)))
+
+    async def others(ctx: Any) -> set[str]:
+        first = (await ctx.tx.documents.scan(NEWS, where={"story": ("inc_1",)}, limit=9)).rows
+        items = await evidence_of(ctx, [row.id for row in first], Window(house.clock.now()))
+        oldest = min(items, key=lambda item: (item.published_at, item.id))
+        newest = [item for item in items if item.published_at != oldest.published_at]
+        window = Window(oldest.published_at, by="published")
+        return {row.id for row in await others_of_stories(ctx, newest[:1], window, limit=1)}
+
+    # What came since a window of old dates takes no place of what lies in it.
+    assert house.run(others, SYSTEM)
 
 
 def test_an_older_named_period_is_recognised_behind_a_newer_report(

@@ -125,6 +125,7 @@ def test_items_that_agree_make_a_signal_surer_and_a_lone_one_none(make) -> None:
         ("Anschlag auf die Demokratie", "Scharfe Kritik an dem Gesetz.", "de", None),
         ("Owner arrested? The paper was wrong", "", "en", None),
         ("Owner arrested: was it a mistake?", "", "en", "arrest"),
+        ("Mutins à la caserne", "Un soulèvement dans la rue selon la police.", "fr", "unrest"),
         ("Firefighters save a dog", "", "en", None),
         ("Users unable to download security patches", "", "en", None),
         ("Data breach hits the depot", "", "en", "cyberattack"),
