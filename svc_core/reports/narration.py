@@ -56,6 +56,7 @@ _ROUNDING = 1e-6
 # Of the best score, over the root of the number of items: a story of several is about the subject
 # in .82 down to .4 of the best score, a lone item in .69 from .8 and in .50 below.
 _NEAR_SHARE = 0.7
+_QUOTE_MIN = 0.2  # of the best score of a story: below, an item is in it and on something else
 _NEAR_MIN = 0.5  # of the best score, for what leads a further development
 _NEW_TERMS_MIN = 2  # with fewer a sentence repeats its headline
 _UNTITLED_CHARS_MAX = 160
@@ -77,8 +78,8 @@ class StoryPlan:
     """One story on its way into the draft: what can be quoted, all its lines, its section.
 
     `order` are the items in the reader's language, the best to lead first; `reach` is how many
-    publishers report the development of an item, by its id. `further` are the headlines of other
-    developments than the lead's.
+    publishers report the development of an item, and `place` which one of the story's it is, by its
+    id. `further` are the headlines of other developments than the lead's.
     """
 
     story: Story
@@ -87,6 +88,7 @@ class StoryPlan:
     order: list[ScoredItem]
     quotable: frozenset[ScoredItem]
     reach: Mapping[str, int]
+    place: Mapping[str, int]
     subject: Vector = field(factory=dict)
     quotes: list[Extract] = field(factory=list)
     intro: Extract | None = None
@@ -131,11 +133,6 @@ def reading_order(stories: Iterable[Story]) -> list[Story]:
         )
 
     return sorted(pool, key=lambda s: (-round(weight(s), 6), -last_dates[s.key], s.key))
-
-
-def lead_of(story: Story, language: str, frequencies: Frequencies) -> ScoredItem:
-    """The item that leads a story: in the reader's language, with a text, what most of it says."""
-    return _plan(story, language, frequencies).lead
 
 
 class Narrator:
@@ -200,7 +197,11 @@ class Narrator:
         tongue = plan.lead.reading.language
         plan.subject = vector_of(plan.heading, tongue, self._frequencies)
         groups = [_same_language(group, plan.lead) for group in plan.story.developments]
-        parts = [[item for item in group if item in plan.quotable][:QUOTED_MAX] for group in groups]
+        least = _QUOTE_MIN * plan.story.score
+        parts = [
+            [item for item in group if item in plan.quotable and item.score >= least][:QUOTED_MAX]
+            for group in groups
+        ]
         quotes: dict[str, list[Extract]] = {}
         items = [item for part in parts for item in part]
         for quote in extract_sentences(items, plan.subject, self._frequencies):
@@ -211,7 +212,6 @@ class Narrator:
         for part in parts:
             own = [quote for item in part for quote in quotes.get(item.evidence.id, ())]
             plan.quotes += _newest_quotes(own, tongue)
-        place = _places(plan.story)
         plan.intro = min(
             (
                 quote
@@ -220,7 +220,7 @@ class Narrator:
             ),
             key=lambda quote: (
                 quote.item is not plan.lead,
-                place[quote.item.evidence.id] != place[plan.lead.evidence.id],
+                plan.place[quote.item.evidence.id] != plan.place[plan.lead.evidence.id],
                 -plan.reach[quote.item.evidence.id],
                 not quote.matches_headline,
                 quote.place,
@@ -253,15 +253,13 @@ class Narrator:
                 sources = [source for line in lines for source in line.sources]
                 is_new = item.evidence not in sources and len(lines) < OPENING_MAX
                 if is_new and item.reading.headline:
-                    lines.append(
-                        self._line(plan, with_full_stop(item.reading.headline), item.evidence)
-                    )
+                    text = with_full_stop(item.reading.headline)
+                    lines.append(self._line(plan, text, item.evidence))
             return list(dict.fromkeys(lines)), []
         quotes = self._pick(plan, plan.intro)
         lines = [self._quote(plan, quote) for quote in quotes]
-        place = _places(plan.story)
         shared = sum(
-            place[quote.item.evidence.id] == place[plan.intro.item.evidence.id]
+            plan.place[quote.item.evidence.id] == plan.place[plan.intro.item.evidence.id]
             or plan.reach[quote.item.evidence.id] >= REACH_MIN
             for quote in quotes
         )
@@ -285,10 +283,9 @@ class Narrator:
         best = max(other.story.score for other in self._plans)
         lead = plan.lead.reading
         terms = {*lead.title, *lead.lead}
-        place = _places(plan.story)
-        places = {place[plan.lead.evidence.id]}
+        places = {plan.place[plan.lead.evidence.id]}
         for item in plan.order:
-            reading, at = item.reading, place[item.evidence.id]
+            reading, at = item.reading, plan.place[item.evidence.id]
             if len(plan.further) == count:
                 return
             is_near = item.score >= _NEAR_MIN * best
@@ -335,16 +332,17 @@ class Narrator:
 
         The item that introduces the story comes first, then the others by time.
         """
-        place = _places(plan.story)
         turns: dict[int, int] = {}
         queue = []
         for quote in sorted(plan.quotes, key=lambda o: (-o.score, o.item.evidence.id, o.place)):
-            index = place[quote.item.evidence.id]
+            index = plan.place[quote.item.evidence.id]
             turns[index] = turns.get(index, 0) + 1
             queue.append((turns[index], -plan.reach[quote.item.evidence.id], quote))
         queue.sort(key=lambda turn: turn[:2])
         is_large = len(plan.story.members) >= MANY_MEMBERS
-        shared = {place[id_] for id_, publishers in plan.reach.items() if publishers >= REACH_MIN}
+        shared = {
+            plan.place[id_] for id_, publishers in plan.reach.items() if publishers >= REACH_MIN
+        }
         limit = max(SENTENCES_MANY_MAX if is_large else SENTENCES_MAX, len(shared & turns.keys()))
         picks = [intro]
         for _, _, quote in queue:
@@ -357,7 +355,7 @@ class Narrator:
             key=lambda o: (
                 o.item is not intro.item,
                 -reach[o.item.evidence.id],
-                place[o.item.evidence.id],
+                plan.place[o.item.evidence.id],
                 _turn(o),
             )
         )
@@ -392,7 +390,6 @@ class Narrator:
         Of the development that this, or a further headline, tells of first each further publisher
         is named once as also reporting it; the others are on the same event.
         """
-        place = _places(plan.story)
         own = [line for line in plan.lines if line not in plan.further]
         lines = plan.section or own[-1:]
         target = lines[-1]
@@ -401,14 +398,14 @@ class Narrator:
         ends: dict[int, tuple[NarrationLine, set[str]]] = {}
         for passage in (lines, *([line] for line in plan.further)):
             # A headline that stories share may have its marks from the others.
-            ids_of_first = (item.id for item in passage[0].sources if item.id in place)
+            ids_of_first = (item.id for item in passage[0].sources if item.id in plan.place)
             first = next(ids_of_first, plan.lead.evidence.id)
             named = {item.publisher for line in passage for item in (*line.sources, *line.also)}
-            ends.setdefault(place[first], (passage[-1], named))
+            ends.setdefault(plan.place[first], (passage[-1], named))
         for item in plan.members:
             if item.id in ids:
                 continue
-            end, named = ends.get(place[item.id], (target, {item.publisher}))
+            end, named = ends.get(plan.place[item.id], (target, {item.publisher}))
             if item.publisher in named:
                 target.same_event.append(item)
             else:
@@ -442,7 +439,9 @@ def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
     order = sorted(pool, key=merit)
     first = next((member for member in order if member.reading.sentences), order[0])
     lead = _newest_state(first, story)
-    return StoryPlan(story, lead, _heading(lead), order, close or frozenset((lead,)), reach)
+    quotable = close or frozenset((lead,))
+    place = {item.evidence.id: at for at, group in enumerate(story.developments) for item in group}
+    return StoryPlan(story, lead, _heading(lead), order, quotable, reach, place)
 
 
 def _heading(item: ScoredItem) -> str:
@@ -520,12 +519,6 @@ def _last_dated(story: Story) -> float:
     """When its latest dated item was published, in seconds since 1970; 0 without one."""
     dates = (member.evidence.published_at for member in story.members)
     return max((at.timestamp() for at in dates if at is not None), default=0.0)
-
-
-def _places(story: Story) -> dict[str, int]:
-    """The index of each item's development in the order of time."""
-    parts = enumerate(story.developments)
-    return {member.evidence.id: at for at, group in parts for member in group}
 
 
 def _same_language(members: Sequence[ScoredItem], lead: ScoredItem) -> list[ScoredItem]:

@@ -22,7 +22,6 @@ from svc_core.reports.narration import (
     KEY_POINTS_MAX,
     MARKS_MAX,
     Narrator,
-    lead_of,
     reading_order,
 )
 from svc_core.text.containment import TextWords
@@ -233,13 +232,14 @@ def test_a_story_whose_one_sentence_opens_the_report_has_no_section(make, week) 
     ]
 
 
-def test_a_lead_with_text_is_preferred_and_an_aside_never_heads(make) -> None:
+def test_a_lead_with_text_is_preferred_and_an_aside_never_heads(make, week) -> None:
     text = "A Zeppelin burned at Fjordby harbour on Sunday. Nobody was hurt in the fire."
     asks = make("Did you see the Zeppelin burn at Fjordby harbour?", text, id="a")
     bare = make("Zeppelin burns at Fjordby harbour", id="b")
     tells = make("Zeppelin burns at Fjordby harbour", text, id="c")
-    assert lead_of(story_of([asks, bare, tells]), "en", Frequencies(1000)).evidence is tells
-    assert lead_of(story_of([asks, bare]), "en", Frequencies(1000)).evidence is asks
+    for items, lead in (([asks, bare, tells], tells), ([asks, bare], asks)):
+        (point,) = made_of(week, items).words.key_points
+        assert point.text.rstrip(".") == lead.title
 
 
 @pytest.mark.parametrize(
