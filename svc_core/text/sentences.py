@@ -79,6 +79,7 @@ _OPENS = r"(?=[\"“„‘«'¿¡(]*[A-ZÀ-Þ0-9])"
 _DATELINE = re.compile(  # places, a date or a publisher, of any language, and then a new beginning
     rf"^(?:(?:{_NAMES}(?:,? {_BRACKET})?|{_BRACKET})(?:(?<=[^\W\d]\w)|(?<=\w[.)])|(?<=\d{{4}}))"
     rf"\s?[-–—]{{1,2}}\s{_OPENS})+(?!.{{1,40}}\s[-–—]{{1,2}}\s[a-zß-ž])"  # "Ann – Mayor – left"
+    rf"|^{_NAME}(?: {_NAME}){{0,4}}, {_NAME} \d{{1,2}}\s[-–—]{{1,2}}\s{_OPENS}"
     rf"|^(?=[^:]{{5}})[A-ZÀ-Þ][A-ZÀ-Þ0-9 .,'’/-]+:\s{_OPENS}"
 )
 _SECTION = re.compile(

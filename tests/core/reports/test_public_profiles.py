@@ -343,6 +343,7 @@ def test_a_private_report_shows_to_no_stranger_by_any_way(
                 town.tell()
                 town.send("deleteSubscription", tenant=reader, path={"subscriptionId": id_})
         elif act == "delete":
+            town.tell()  # what nobody was told of yet goes with its profile
             town.run(lambda ctx, id_=profile: delete_profile(ctx, ProfileRequest(id_)), owner)
             alive.discard(profile)
         else:
