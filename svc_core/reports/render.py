@@ -159,24 +159,22 @@ def _md_passage(statements: Sequence[Statement], sources: _Sources, own: Wording
 
 def _md_mark(source: ReportSource) -> str:
     """The number as a link; in brackets alone where the source has no address."""
-    mark = f"[{source.number}]"
-    return _md_link(mark, source) if is_web_link(source.url) else mark
+    return _md_link(f"{source.number}", source, f"[{source.number}]")
 
 
 def _md_also(source: ReportSource) -> str:
-    label = f"{_md(source.name)} ({source.number})"
-    return _md_link(f"[{label}]", source) if is_web_link(source.url) else label
+    return _md_link(f"{_md(source.name)} ({source.number})", source)
 
 
 def _md_source(source: ReportSource, own: Wording) -> str:
-    title = _md(source.title)
-    if is_web_link(source.url):
-        title = _md_link(f"[{title}]", source)
+    title = _md_link(_md(source.title), source)
     return f"{source.number}. {title}, {_md(source.name)}, {own.day(source.published_at)}"
 
 
-def _md_link(words: str, source: ReportSource) -> str:
-    return f"{words}(<{_md_url(str(source.url))}>)"
+def _md_link(words: str, source: ReportSource, bare_words: str | None = None) -> str:
+    """The words as a link; where the source has no address, these words or others."""
+    is_link = is_web_link(source.url)
+    return f"[{words}](<{_md_url(str(source.url))}>)" if is_link else bare_words or words
 
 
 def _md_url(url: str) -> str:

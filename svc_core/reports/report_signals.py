@@ -10,8 +10,9 @@ Rule 3: the confidence is a sum of four stated parts, so that a reader can see w
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from math import log2
+from operator import mul
 
-from attrs import evolve
+from attrs import astuple, evolve
 
 from svc_core.base import ids
 from svc_core.reports.draft import ReportDraft
@@ -28,7 +29,7 @@ from svc_core.text.wording import frame
 SIGNALS_MAX = 50
 ENTITIES_MAX = 8
 
-_DIVERSITY_WEIGHT, _TRIGGER_WEIGHT, _RECENCY_WEIGHT, _SPECIFICITY_WEIGHT = 0.3, 0.35, 0.15, 0.2
+_WEIGHTS = (0.3, 0.35, 0.15, 0.2)  # of the parts of a confidence, in their order
 _RECENT_HALF = timedelta(hours=48)
 _SAME_MIN, _SAME_WORDS_MIN = 0.5, 6  # of the words of a headline; a short one shares by chance
 
@@ -118,7 +119,7 @@ def _signal(
         occurred_date=None if day is None else day.isoformat(),
         first_reported_at=story.first_at,
         last_reported_at=story.last_at,
-        confidence=_confidence(parts),
+        confidence=round(sum(map(mul, _WEIGHTS, astuple(parts))), 3),
         confidence_parts=parts,
         source_count=len(story.publishers),
         story_id=story.key,
@@ -135,17 +136,6 @@ def _statement(signal: ReportSignal, story: Story, draft: ReportDraft) -> str:
     points = round(100 * signal.confidence)
     sure = words.say("sure", points=points, publishers=signal.source_count)
     return f"{words.say('signal', kind=signal.type)}{about}{since}. {sure}"
-
-
-def _confidence(parts: SignalConfidence) -> float:
-    """The weighted sum, 0..1, to three places."""
-    return round(
-        _DIVERSITY_WEIGHT * parts.source_diversity
-        + _TRIGGER_WEIGHT * parts.trigger_strength
-        + _RECENCY_WEIGHT * parts.recency
-        + _SPECIFICITY_WEIGHT * parts.specificity,
-        3,
-    )
 
 
 def _recency(at: datetime, until: datetime) -> float:
