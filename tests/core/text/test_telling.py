@@ -1,6 +1,7 @@
 """How a report tells and marks: laws over generated evidence, and what an analyst expects."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from string import Formatter
 
 import attrs
@@ -145,11 +146,20 @@ def test_every_item_is_a_source_and_every_mark_holds_its_sentence(make, week, ro
         item = make(title, text, id=f"o{at}", source=source, hours=hours, language=language)
         groups.setdefault(event, []).append(item)
     items = [item for group in groups.values() for item in group]
-    report = made_of(week, *groups.values())
-    check(report, items)
     permutation = [chance.sample(group, len(group)) for group in groups.values()]
-    again = made_of(week, *permutation)
-    assert (again.title, again.words, again.items) == (report.title, report.words, report.items)
+    for make_of in (made_of, of_one_story):
+        report, again = make_of(week, *groups.values()), make_of(week, *permutation)
+        check(report, items)
+        assert (again.title, again.words, again.items) == (report.title, report.words, report.items)
+
+
+def of_one_story(week: Period, *groups: Sequence[EvidenceTexts]) -> ReportDraft:
+    """The draft of one story, each group of which is a development."""
+    parts = [story_of(group).members for group in groups]
+    parts.sort(key=lambda part: (part[0].evidence.at, part[0].evidence.id))
+    rows = sorted(chain(*parts), key=lambda row: (row.evidence.at, row.evidence.id))
+    story = Story(rows[0].evidence.id, tuple(rows), tuple(parts))
+    return draft_report("W", "t", week, StorySelection((story,), (), len(rows), Frequencies(1000)))
 
 
 def test_what_matches_is_told_to_a_stated_bound_and_the_rest_is_counted(make, week) -> None:
