@@ -164,8 +164,8 @@ async def others_of_stories(
     )
     ids = {row.id for row in page.rows} - {item.id for item in items}
     texts = await ctx.tx.documents.get_many(NEWS_TEXTS, sorted(ids))
-    rows = (row for row in texts.values() if start is None or row.order >= start)
-    return await news_evidence(ctx, [row for row in rows if end is None or row.order <= end])
+    rows = (row for row in texts.values() if (start or 0) <= row.order <= (end or row.order))
+    return await news_evidence(ctx, rows)
 
 
 def _with_dates(window: Window, profile: Profile) -> Window:

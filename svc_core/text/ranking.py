@@ -16,10 +16,11 @@ ADR 50 and ADR 52 say what each number was measured against.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from math import log, sqrt
 from operator import attrgetter, mul
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from attrs import evolve, field, frozen
 
@@ -40,7 +41,6 @@ _TOP_FULL = 0.3  # where the best item answers less of the query, feedback count
 _MATCH_MIN, _FEEDBACK_FULL = 0.5, 0.2  # of the best item's match, or as near to the best three
 _STORY_SHARE = 0.5  # of the best score: what an item has that brings its story
 ABOUT = 0.3  # match of an item that is about a subject
-_Key = TypeVar("_Key")
 NEAREST = 3  # misses that are reported where no item is relevant
 
 
@@ -207,7 +207,7 @@ class _Window:
         self, query: Query, items: Sequence[Reading], table: Frequencies, total: int
     ) -> None:
         self.terms, self.items, self.frequencies, self.total = query.terms, items, table, total
-        self.vectors, self.distinctions = _Vectors(table), _Memo(self._distinction)
+        self.vectors, self.distinction = _Vectors(table), cache(self._distinction)
         self.near: Mapping[str, Nearness] = {}
 
     def _distinction(self, term: str) -> float:
@@ -323,21 +323,10 @@ def _centroid(seeds: Sequence[tuple[float, Reading]], window: _Window) -> dict[s
         for term, value in window.vectors.vector(reading).items():
             total[term] = total.get(term, 0.0) + weight * value
     order = sorted(total, key=lambda term: (-total[term], term))[: 4 * _CENTROID_TERMS]
-    weights = {term: total[term] * window.distinctions[term] for term in order}
+    weights = {term: total[term] * window.distinction(term) for term in order}
     heaviest = sorted(weights, key=lambda term: (-weights[term], term))[:_CENTROID_TERMS]
     length = sqrt(sum(weights[term] ** 2 for term in heaviest)) or 1.0
     return {term: weights[term] / length for term in heaviest}
-
-
-class _Memo(dict[_Key, float]):
-    """A dictionary that computes a missing number and keeps it."""
-
-    def __init__(self, compute: Callable[[_Key], float]) -> None:
-        self._compute = compute
-
-    def __missing__(self, key: _Key) -> float:
-        value = self[key] = self._compute(key)
-        return value
 
 
 class _Vectors:
@@ -345,18 +334,17 @@ class _Vectors:
 
     def __init__(self, frequencies: Frequencies) -> None:
         self._idf = frequencies.weights
-        self._damping = _Memo[int](lambda count: 1 + log(count))
 
     def vector(self, item: Reading) -> dict[str, float]:
-        idf, damping, length = self._idf, self._damping, self._length(item)
-        return {term: idf[term] * damping[count] / length for term, count in item.counts.items()}
+        idf, length = self._idf, self._length(item)
+        return {term: idf[term] * (1 + log(n)) / length for term, n in item.counts.items()}
 
     def cosine(self, item: Reading, unit: Mapping[str, float]) -> float:
-        idf, damping, counts = self._idf, self._damping, item.counts
+        idf, counts = self._idf, item.counts
         shared = ((term, weight) for term, weight in unit.items() if term in counts)
-        product = sum(weight * idf[term] * damping[counts[term]] for term, weight in shared)
+        product = sum(weight * idf[term] * (1 + log(counts[term])) for term, weight in shared)
         return product / self._length(item) if product else 0.0
 
     def _length(self, item: Reading) -> float:
-        idf, damping = self._idf, self._damping
-        return sqrt(sum((idf[term] * damping[count]) ** 2 for term, count in item.counts.items()))
+        idf = self._idf
+        return sqrt(sum((idf[term] * (1 + log(n))) ** 2 for term, n in item.counts.items()))
