@@ -24,7 +24,7 @@ def walk(world, path, limit):
 
 @pytest.mark.parametrize("sort", ["", "&sort=updatedAt"])
 @pytest.mark.parametrize("path", QUERIES)
-def test_pages_of_every_size_have_the_same_rows(each_shared, path, sort):
+def test_pages_of_two_have_the_rows_of_one_large_page(each_shared, path, sort):
     words = QUERIES[path].split()
     separator = "&" if "?" in path else "?"
     if "/news" in path:
@@ -33,8 +33,7 @@ def test_pages_of_every_size_have_the_same_rows(each_shared, path, sort):
         query = f"{path}{separator}q={word}{sort}"
         whole = walk(each_shared, query, 100)
         assert whole, word
-        for limit in (1, 2):
-            assert walk(each_shared, query, limit) == whole
+        assert walk(each_shared, query, 2) == whole
         if not sort:
             scores = [score for _, score in whole]
             assert scores == sorted(scores, reverse=True)
