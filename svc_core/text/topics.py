@@ -3,8 +3,7 @@
 Rule 1: a topic given by the source, or named by a category of the feed, is kept.
 Rule 2: a linear model of the language adds the topics that it scores above their thresholds, by
         headline and lead, or by the headline alone where the text is about something else; by a
-        margin where no phrase indicates the topic. The surest come first, and there are never more
-        than `TOPICS_PER_ITEM_MAX`.
+        margin where no phrase indicates the topic; the surest `TOPICS_PER_ITEM_MAX` at most.
 Rule 3: phrases that indicate topics add the one that they indicate most clearly, unless the model
         is sure of the contrary: those of the language where it has a table of its own, since a
         word of one is another word in the next.
