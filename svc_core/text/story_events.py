@@ -42,7 +42,7 @@ _DATE_SLACK = timedelta(days=60)
 
 _DOTS = re.compile(r"(?<=\b\w)\.(?=\w\b)|(?<=\b\w\.\w)\.")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w+|[,;:.!?…()–—]")
-_QUESTION = re.compile(r"[^.!?:–—]*\?")
+_QUESTION = re.compile(r"(?:^|(?<=[.!?:–—]))[^.!?:–—]*\?")
 _GAP = r"(?:\w\S{0,60} ){0,4}"
 _WORDS_REMEMBERED = 65_536  # distinct words of about ten thousand items
 _STEM_LETTERS = 5  # of a word: two cues that share them are one
