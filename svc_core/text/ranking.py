@@ -10,16 +10,17 @@ Rule 3: an item is relevant where `match + weight * feedback` reaches a threshol
 Rule 4: whether there is an answer at all is judged over all items, by logistic regression: the best
         of hundreds of items always resembles the query somewhat.
 Rule 5: a query that lists subjects is answered subject by subject.
-Rule 6: a story of several publishers that has an item among the best is relevant as a whole: its
-        reports say the same in other words (the cluster hypothesis; van Rijsbergen 1979).
+Rule 6: a story of several publishers that has an item among the best three, and whose items have a
+        feedback of 0.1 in the mean, is relevant as a whole: its reports say the same in other words
+        (the cluster hypothesis; van Rijsbergen 1979). An item that is wrong brings no large story.
 ADR 50 and ADR 52 say what each number was measured against.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from math import log, sqrt
 from operator import attrgetter, mul
+from statistics import fmean
 from typing import NamedTuple
 
 from attrs import evolve, field, frozen
@@ -39,7 +40,7 @@ _CENTROID_TERMS, _LONE_FACTOR = 20, 0.15  # of the weight of a term that one ite
 _WINDOW_PRIOR = 100  # items that hold no term; without them a small window's own subject would fade
 _TOP_FULL = 0.3  # where the best item answers less of the query, feedback counts less
 _MATCH_MIN, _FEEDBACK_FULL = 0.5, 0.2  # of the best item's match, or as near to the best three
-_STORY_SHARE = 0.5  # of the best score: what an item has that brings its story
+_STORY_FEEDBACK = 0.1  # mean of the items of a story: below, only its own hits are relevant
 ABOUT = 0.3  # match of an item that is about a subject
 NEAREST = 3  # misses that are reported where no item is relevant
 
@@ -167,15 +168,16 @@ def _best(hits: Iterable[Hit]) -> tuple[Hit, ...]:
 
 
 def _with_stories(ranking: Ranking, items: Sequence[Reading]) -> list[Hit]:
-    """The relevant items of a subject, and the other items of the best ones' stories."""
-    least = _STORY_SHARE * max((hit.score for hit in ranking.hits), default=0.0)
-    stories = {hit.reading.evidence.story for hit in ranking.hits if hit.score >= least} - {None}
-    members = [item for item in items if item.evidence.story in stories]
-    pairs = {(item.evidence.story, item.evidence.publisher) for item in members}
-    publishers = Counter(story for story, _ in pairs)
+    """The relevant items of a subject, and all items of the stories that it brings."""
     hits = {hit.reading.evidence.id: hit for hit in ranking.nearest}
-    others = (item for item in members if publishers[item.evidence.story] > 1)
-    return [*ranking.hits, *(hits.get(item.evidence.id) or Hit(item, 0.0, 0.0) for item in others)]
+    brought: list[Hit] = []
+    for story in {hit.reading.evidence.story for hit in ranking.hits[:_SEEDS]} - {None}:
+        members = [item for item in items if item.evidence.story == story]
+        rows = [hits.get(item.evidence.id) or Hit(item, 0.0, 0.0) for item in members]
+        publishers = {item.evidence.publisher for item in members}
+        if len(publishers) > 1 and fmean(row.feedback for row in rows) >= _STORY_FEEDBACK:
+            brought += rows
+    return [*ranking.hits, *brought]
 
 
 def _by_subject(query: Query, window: "_Window") -> list[Ranking]:

@@ -129,19 +129,42 @@ def test_items_without_a_term_of_the_query_need_not_be_at_hand(
 
 
 @pytest.mark.parametrize(
-    ("story", "publisher", "are_relevant"),
-    [("s1", "beta.example", True), ("s1", "alpha.example", False), (None, "beta.example", False)],
+    ("story", "publisher", "count", "are_relevant"),
+    [
+        ("s1", "beta.example", 1, True),
+        ("s1", "beta.example", 3, True),
+        ("s1", "beta.example", 30, False),
+        ("s1", "alpha.example", 1, False),
+        (None, "beta.example", 1, False),
+    ],
 )
-def test_a_story_of_several_publishers_is_relevant_as_a_whole(
-    story: str | None, publisher: str, are_relevant: bool
+def test_a_story_of_several_publishers_that_is_like_the_best_is_relevant_as_a_whole(
+    story: str | None, publisher: str, count: int, are_relevant: bool
 ) -> None:
     first, *others = [reading_of(item(*texts, story=story)) for texts in STRIKE]
-    strange = reading_of(item("Wages up", "", story=story, source_domain=publisher))
+    strange = [
+        reading_of(item("Wages up", "", id=f"w{number}", story=story, source_domain=publisher))
+        for number in range(count)
+    ]
     noise = [reading_of(item(*texts, story="s2", source_domain=publisher)) for texts in NOISE]
     plain = {hit.reading for hit in rank(Query.of("Strike at Zed port"), others, STORE).hits}
-    hits = rank(Query.of("Strike at Zed port"), [first, *others, strange, *noise], STORE).hits
-    assert {hit.reading for hit in hits} == {first, *plain, *([strange] if are_relevant else [])}
-    assert not rank(Query.of("glass"), [first, *others, strange, *noise], STORE).hits
+    hits = rank(Query.of("Strike at Zed port"), [first, *others, *strange, *noise], STORE).hits
+    assert {hit.reading for hit in hits} == {first, *plain, *(strange if are_relevant else [])}
+    assert not rank(Query.of("glass"), [first, *others, *strange, *noise], STORE).hits
+
+
+def test_only_the_three_best_bring_their_stories() -> None:
+    texts = ["Strike at Zed port", "Strike at Zed port", "Strike at Zed port", "Port of Zed"]
+    items = [
+        reading_of(item(text, "", id=f"{number}", story=f"s{number}"))
+        for number, text in enumerate(texts)
+    ]
+    others = [
+        reading_of(item("Wages up", id=f"w{n}", story=f"s{n}", source_domain="beta.example"))
+        for n in range(len(texts))
+    ]
+    hits = rank(Query.of("Strike at Zed port"), [*items, *others], STORE).hits
+    assert {hit.reading for hit in hits} == {*items, *others[:3]}
 
 
 def test_where_nothing_is_found_the_nearest_are_told(readings: list[Reading]) -> None:
