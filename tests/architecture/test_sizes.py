@@ -49,7 +49,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.reports": 3331,
     "svc_core.search": 811,
     "svc_core.testing": 3380,
-    "svc_core.text": 2883,
+    "svc_core.text": 2884,
     "svc_core.webhooks": 569,
     "svc_core.wire": 986,
     "svc_http": 499,
