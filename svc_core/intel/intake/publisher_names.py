@@ -1,9 +1,10 @@
 """Finds in the title of a feed what its publisher is called: "The Quay", not "Top news | The Quay".
 
 Rule: a title is parted at its separators. The part that has the most of the site's name in it is
-the publisher's: words that make up the name, or their initials, or some words of it; of two alike
-the shorter. Where no part has any of it, the title stays as it is, unless it stands in the path of
-the feed's address or of its home page: then it is the name of a section ("Sport").
+the publisher's: words that make up the name or the first label of the host, or their initials, or
+some words of it; of two alike the shorter. Where no part has any of it, the title stays as it is,
+unless it stands in the path of the feed's address or of its home page: then it is the name of a
+section ("Sport").
 """
 
 import re
@@ -19,6 +20,9 @@ _WORD_LETTERS = 3  # that a word has at least to be taken for a part of a name
 _SUFFIX_LETTERS = 3  # at most, of a domain under that of a country: "co.uk", "com.br"
 _NAME_WORDS_MAX = 6
 _TRAILING_WORDS = 2  # behind a name in one part: "The Quay latest articles", but "Quay News"
+_LIST = re.compile(r" (?:Blog|Feed|Headlines|RSS|Topics)$")  # a last word that is of no name
+# "The latest on The Quay", but not "Stories by Ann Lund on Quay".
+_INTRODUCTION = re.compile(r"^(?!.* (?:by|de|par|von) ).+ (?:auf|from|on|sur) ")
 
 
 def publisher_name(title: str, host: str, *addresses: str) -> str:
@@ -35,10 +39,10 @@ def publisher_name(title: str, host: str, *addresses: str) -> str:
         is_section = host and label and any(label in _letters(urlsplit(a).path) for a in addresses)
         return host if is_section else title
     words = best.split()
-    for end in range(1, min(len(words) - _TRAILING_WORDS, _NAME_WORDS_MAX) + 1):
-        if _is_name(words[:end], name, host):
-            return " ".join(words[:end])
-    return " ".join(words)
+    ends = range(1, min(len(words) - _TRAILING_WORDS, _NAME_WORDS_MAX) + 1)
+    runs = [words[:end] for end in ends]
+    runs += [shape.sub("", best).split() for shape in (_LIST, _INTRODUCTION)]
+    return " ".join(next((run for run in runs if _is_name(run, name, host)), words))
 
 
 def _site_name(labels: Sequence[str]) -> str:
@@ -64,7 +68,7 @@ def _score(part: str, name: str, host: str) -> int:
 
 
 def _is_name(words: Sequence[str], name: str, host: str) -> bool:
-    names = {name, _letters(host)}
+    names = {name, _letters(host), _letters(host.partition(".")[0] if len(words) > 1 else name)}
     return any(_letters(text) in names for text in _spellings("".join(words)))
 
 

@@ -22,6 +22,13 @@ from svc_core.intel.intake.publisher_names import publisher_name
         ("LE QUAI - Le Quai - Culture", "lequai.example", "LE QUAI"),
         ("The Quay latest articles", "thequay.example", "The Quay"),
         ("Quay News", "quay.example", "Quay News"),  # one word more may be of the name
+        ("Latest & Breaking News on Quay News", "quaynews.example", "Quay News"),
+        ("Quay News: Top Stories", "quaynews.go.example", "Quay News"),
+        ("News: Top Stories", "news.go.example", "News: Top Stories"),
+        ("QUAY Topics: News", "quay.example", "QUAY"),
+        ("QuaySide Blog", "www.quayside.example", "QuaySide"),
+        ("Notes on Quay", "quaynotes.example", "Notes on Quay"),
+        ("Stories by Ann Lund on Quay", "quay.example", "Stories by Ann Lund on Quay"),
         ("Everything: All Latest", "quay.example", "Everything: All Latest"),
         ("Ship-to-shore 9:30", "quay.example", "Ship-to-shore 9:30"),
         ("The Quay - News", "", "The Quay - News"),
