@@ -81,6 +81,7 @@ _DATELINE = re.compile(  # places, a date or a publisher, of any language, and t
     rf"\s?[-–—]{{1,2}}\s{_OPENS})+(?!.{{1,40}}\s[-–—]{{1,2}}\s[a-zß-ž])"  # "Ann – Mayor – left"
     rf"|^{_NAME}(?: {_NAME}){{0,4}}, {_NAME} \d{{1,2}}\s[-–—]{{1,2}}\s{_OPENS}"
     rf"|^(?=[^:]{{5}})[A-ZÀ-Þ][A-ZÀ-Þ0-9 .,'’/-]+:\s{_OPENS}"
+    r"|^(?:(?:[A-Z0-9]|[^\w\s])+ ){5,}(?=[\"“]?[A-Z](?:[a-z’]| [a-z]))"  # a link in capitals
 )
 _SECTION = re.compile(
     rf"^(?:[A-Z][\w ]{{2,24}}\s(?:[›»|]|â€º)\s+)|^(?:{'|'.join(_phrases('label'))})\s*[:|–-]\s+",
@@ -266,9 +267,10 @@ def lacks_name(text: str, language: str | None, context: Container[str] = ()) ->
 
 @cache
 def _pointing(language: str) -> re.Pattern[str]:
-    """A demonstrative without a noun, such as "this" before a comma."""
+    """A pronoun for what another sentence names, such as "this" before a comma."""
     pronouns = _words("pointing", language) - _words("specifying", language)
-    return re.compile(rf"\b(?:{alternation(pronouns) or '(?!)'})[,.;:]", re.IGNORECASE)
+    bare = rf"\b(?:{alternation(pronouns) or '(?!)'})[,.;:]"
+    return re.compile("|".join((bare, *_phrases("unnamed", language))), re.IGNORECASE)
 
 
 def capitalises_nouns(language: str | None) -> bool:
@@ -296,7 +298,7 @@ def _speaks(text: str, language: str | None) -> bool:
     if not _words("reader", tongue).isdisjoint(words[:_ADDRESS_WORDS]):
         return True
     is_polite = language == "de" and _POLITE.search(own)
-    return bool(is_polite) or not _words("own", tongue).isdisjoint(words)
+    return bool(is_polite) or not words or not _words("own", tongue).isdisjoint(words)
 
 
 def with_full_stop(text: str) -> str:
