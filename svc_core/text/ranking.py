@@ -12,7 +12,7 @@ Rule 4: whether there is an answer at all is judged over all items, by logistic 
 Rule 5: a query that lists subjects is answered subject by subject.
 Rule 6: a story of several publishers that has an item among the best three, and whose items have a
         feedback of 0.1 in the mean, is relevant as a whole: its reports say the same in other words
-        (the cluster hypothesis; van Rijsbergen 1979). An item that is wrong brings no large story.
+        (the cluster hypothesis; van Rijsbergen 1979). A wrong item seldom brings a large story.
 ADR 50 and ADR 52 say what each number was measured against.
 """
 
