@@ -115,13 +115,17 @@ async def save_vectors(ctx: Context, rows: Sequence[Vector]) -> None:
     ids = [vector.id for vector in rows]
     texts = await ctx.tx.documents.get_many(NEWS_TEXTS, ids)
     items, markers = await ctx.find_many(NEWS, ids), await ctx.find_many(UNGROUPED_ITEMS, ids)
-    for vector in rows:
-        if vector.id in texts and texts[vector.id].version == vector.version:
-            await ctx.save(VECTORS, vector.id, vector)
-            if vector.id in items:
-                fresh = attrs.evolve(ungrouped_item(items[vector.id]), vector_at=ctx.now)
-                # Also where there is one, so that a pass that has not seen the vector leaves it.
-                await ctx.save(UNGROUPED_ITEMS, vector.id, markers.get(vector.id, fresh))
+    fresh = {
+        vector.id: vector
+        for vector in rows
+        if vector.id in texts and texts[vector.id].version == vector.version
+    }
+    for id_, vector in fresh.items():
+        await ctx.save(VECTORS, id_, vector)
+    for id_ in sorted(fresh.keys() & items.keys()):
+        marker = attrs.evolve(ungrouped_item(items[id_]), vector_at=ctx.now)
+        # Also where there is one, so that a pass that has not seen the vector leaves it.
+        await ctx.save(UNGROUPED_ITEMS, id_, markers.get(id_, marker))
 
 
 # -- comparing them ----------------------------------------------------------------------------
