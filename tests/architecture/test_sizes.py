@@ -37,7 +37,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.intel.incidents": 1262,
     "svc_core.intel.intake": 1219,
     "svc_core.intel.linking": 559,
-    "svc_core.intel.news": 696,
+    "svc_core.intel.news": 700,
     "svc_core.intel.signals": 1122,
     "svc_core.intel.vulnerabilities": 129,
     "svc_core.knowledge": 560,
