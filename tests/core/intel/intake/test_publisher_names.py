@@ -8,7 +8,7 @@ from svc_core.intel.intake.publisher_names import publisher_name
 
 
 @pytest.mark.parametrize(
-    ("title", "host", "name"),
+    ("title", "address", "name"),
     [
         ("The Quay", "thequay.example", "The Quay"),
         ("Articles | The Quay", "thequay.example", "The Quay"),
@@ -32,25 +32,18 @@ from svc_core.intel.intake.publisher_names import publisher_name
         ("Everything: All Latest", "quay.example", "Everything: All Latest"),
         ("Ship-to-shore 9:30", "quay.example", "Ship-to-shore 9:30"),
         ("The Quay - News", "", "The Quay - News"),
+        # A section is no publisher.
+        ("Sport ", "quay.example/sport-100.html", "quay.example"),
+        ("World & Nation", "quay.example/world-nation/rss.xml", "quay.example"),
+        ("Sport", "quay.example/rss.xml", "Sport"),
+        ("Ann Lund", "quay.example/channel?id=7", "Ann Lund"),
+        ("Quay Sport", "quay.example/sport", "Quay Sport"),
+        ("…", "quay.example/sport", "…"),
     ],
 )
-def test_a_publisher_is_called_as_its_site_is(title: str, host: str, name: str) -> None:
-    assert publisher_name(title, host) == name
-
-
-@pytest.mark.parametrize(
-    ("title", "address", "name"),
-    [
-        ("Sport ", "https://quay.example/sport-100.html", "quay.example"),
-        ("World & Nation", "https://quay.example/world-nation/rss.xml", "quay.example"),
-        ("Sport", "https://quay.example/rss.xml", "Sport"),
-        ("Ann Lund", "https://quay.example/channel?id=7", "Ann Lund"),
-        ("Quay Sport", "https://quay.example/sport", "Quay Sport"),
-        ("…", "https://quay.example/sport", "…"),
-    ],
-)
-def test_a_section_is_no_publisher(title: str, address: str, name: str) -> None:
-    assert publisher_name(title, "quay.example", "", address) == name
+def test_a_publisher_is_called_as_its_site_is(title: str, address: str, name: str) -> None:
+    host = address.partition("/")[0]
+    assert publisher_name(title, host, "", f"https://{address}") == name
 
 
 @given(st.text(max_size=40), st.text(max_size=40))
