@@ -96,6 +96,14 @@ class StoryPlan:
     further: list[NarrationLine] = field(factory=list)
     section: list[NarrationLine] = field(factory=list)
 
+    def place_of(self, item: ScoredItem) -> int:
+        """Which development of the story an item is of."""
+        return self.place[item.evidence.id]
+
+    def is_shared(self, item: ScoredItem) -> bool:
+        """Whether several publishers report its development."""
+        return self.reach[item.evidence.id] >= REACH_MIN
+
     @property
     def members(self) -> list[EvidenceTexts]:
         """The items, the lead first, then by time."""
@@ -220,7 +228,7 @@ class Narrator:
             ),
             key=lambda quote: (
                 quote.item is not plan.lead,
-                plan.place[quote.item.evidence.id] != plan.place[plan.lead.evidence.id],
+                plan.place_of(quote.item) != plan.place_of(plan.lead),
                 -plan.reach[quote.item.evidence.id],
                 not quote.matches_headline,
                 quote.place,
@@ -258,11 +266,8 @@ class Narrator:
             return list(dict.fromkeys(lines)), []
         quotes = self._pick(plan, plan.intro)
         lines = [self._quote(plan, quote) for quote in quotes]
-        shared = sum(
-            plan.place[quote.item.evidence.id] == plan.place[plan.intro.item.evidence.id]
-            or plan.reach[quote.item.evidence.id] >= REACH_MIN
-            for quote in quotes
-        )
+        first = plan.place_of(plan.intro.item)
+        shared = sum(plan.place_of(o.item) == first or plan.is_shared(o.item) for o in quotes)
         limit = min(OPENING_MAX, shared if len(quotes) - shared > 1 else OPENING_MAX)
         cuts = (
             end for end in range(limit, 0, -1) if end < len(quotes) and quotes[end].is_standalone
@@ -283,13 +288,13 @@ class Narrator:
         best = max(other.story.score for other in self._plans)
         lead = plan.lead.reading
         terms = {*lead.title, *lead.lead}
-        places = {plan.place[plan.lead.evidence.id]}
+        places = {plan.place_of(plan.lead)}
         for item in plan.order:
-            reading, at = item.reading, plan.place[item.evidence.id]
+            reading, at = item.reading, plan.place_of(item)
             if len(plan.further) == count:
                 return
             is_near = item.score >= _NEAR_MIN * best
-            if at in places or plan.reach[item.evidence.id] < REACH_MIN or not is_near:
+            if at in places or not plan.is_shared(item) or not is_near:
                 continue
             places.add(at)
             head = terms_vector(reading.title, self._frequencies)
@@ -335,27 +340,24 @@ class Narrator:
         turns: dict[int, int] = {}
         queue = []
         for quote in sorted(plan.quotes, key=lambda o: (-o.score, o.item.evidence.id, o.place)):
-            index = plan.place[quote.item.evidence.id]
+            index = plan.place_of(quote.item)
             turns[index] = turns.get(index, 0) + 1
             queue.append((turns[index], -plan.reach[quote.item.evidence.id], quote))
         queue.sort(key=lambda turn: turn[:2])
         is_large = len(plan.story.members) >= MANY_MEMBERS
-        shared = {
-            plan.place[id_] for id_, publishers in plan.reach.items() if publishers >= REACH_MIN
-        }
-        limit = max(SENTENCES_MANY_MAX if is_large else SENTENCES_MAX, len(shared & turns.keys()))
+        shared = {plan.place_of(o.item) for o in plan.quotes if plan.is_shared(o.item)}
+        limit = max(SENTENCES_MANY_MAX if is_large else SENTENCES_MAX, len(shared))
         picks = [intro]
         for _, _, quote in queue:
             if len(picks) == min(limit, SENTENCES_MOST):
                 break
             if self._may_follow(quote, picks):
                 picks.append(quote)
-        reach = plan.reach
         picks.sort(
             key=lambda o: (
                 o.item is not intro.item,
-                -reach[o.item.evidence.id],
-                plan.place[o.item.evidence.id],
+                -plan.reach[o.item.evidence.id],
+                plan.place_of(o.item),
                 _turn(o),
             )
         )
