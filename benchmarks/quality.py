@@ -47,6 +47,7 @@ from quality_product import (
     opening_of,
     ranking_of,
     sentences_of,
+    stored_readings,
     tone,
     topics_of,
     words_of,
@@ -154,7 +155,7 @@ def _asked_plainly(index: Bm25, subjects_: Iterable[Subject]) -> list[list[Rate]
 
 def subjects(sets: Sets) -> Iterator[Figure]:
     """Our subjects in one line each, and in two other wordings."""
-    news, days = readings(sets.news()), readings(sets.days())
+    news, days = stored_readings(sets.news()), stored_readings(sets.days())
     all_subjects = sets.subjects()
     real = [subject for subject in all_subjects if subject.relevant]
     within = sets.subjects_of_days()
@@ -191,7 +192,7 @@ def windows(sets: Sets) -> Iterator[Figure]:
     for suffix, rows in searches.items():
         rates, plain = [], []
         for row in rows:
-            rates += _rates(readings(row.items), _frequencies(row.store), [row.subject])
+            rates += _rates(stored_readings(row.items), _frequencies(row.store), [row.subject])
             plain += _asked_plainly(Bm25(row.items), [row.subject])
         yield from rates_figures(suffix, rates, plain)
 
@@ -219,7 +220,7 @@ def answers(sets: Sets) -> Iterator[Figure]:
 
 
 def _rankings(search: Search) -> list[Ranking]:
-    items, frequencies = readings(search.items), _frequencies(search.store)
+    items, frequencies = stored_readings(search.items), _frequencies(search.store)
     subject = search.subject
     return [
         ranking_of(items, frequencies, wording, subject.language) for wording in subject.wordings

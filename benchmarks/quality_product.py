@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
 from quality_meaning import nearness, vectors_of_items
 from quality_sets import FEEDS, NOW, Subject, evidence
 
@@ -27,11 +28,12 @@ from svc_core.intel.news.model import NEWS
 from svc_core.operation.host import Host
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import Units
-from svc_core.reports.composition import ComposedReport, Material, Window, compose
+from svc_core.reports.composition import LEADING, ComposedReport, Material, Window, compose
 from svc_core.reports.draft import StorySelection, draft_report
 from svc_core.reports.model import ReportWords
 from svc_core.reports.narration import Narrator, reading_order
 from svc_core.reports.profiles.model import Profile
+from svc_core.search.corpus import term_weights
 from svc_core.text.evidence import EvidenceTexts, Reading, ScoredItem, readings
 from svc_core.text.extracts import extract_sentences, vector_of
 from svc_core.text.frequencies import Frequencies
@@ -60,15 +62,28 @@ def query_of(
     return Query.of(topic, (), language), near
 
 
+def stored_readings(items: Sequence[EvidenceTexts]) -> list[Reading]:
+    """Items as a store has them: each of several that report one event names its story."""
+    story = {id_: group[0] for group in groups_of(items) if len(group) > 1 for id_ in group}
+    return readings(evolve(item, story=story.get(item.id)) for item in items)
+
+
 def candidates_of(
-    corpus: Sequence[Reading], query: Query, near: Mapping[str, Nearness]
+    corpus: Sequence[Reading], query: Query, near: Mapping[str, Nearness], frequencies: Frequencies
 ) -> list[Reading]:
-    """The items that the service reads for a query."""
+    """The items that the service reads for a query, with others of the stories of the first."""
     near_ids = {id_ for id_, row in near.items() if row.in_window > NEAR}
+    weights = term_weights(query.terms, frequencies)
+    ranks = {
+        item.evidence.id: sum(weights[term] for term in weights if term in item.counts)
+        for item in corpus
+    }
+    firsts = sorted(corpus, key=lambda item: -ranks[item.evidence.id])[:LEADING]
+    stories = {item.evidence.story for item in firsts if ranks[item.evidence.id]} - {None}
     return [
         item
         for item in corpus
-        if item.evidence.id in near_ids or not query.terms.keys().isdisjoint(item.counts)
+        if item.evidence.id in near_ids or ranks[item.evidence.id] or item.evidence.story in stories
     ]
 
 
@@ -77,7 +92,7 @@ def ranking_of(
 ) -> Ranking:
     """What is found for a subject."""
     query, near = query_of(corpus, topic, language)
-    candidates = candidates_of(corpus, query, near)
+    candidates = candidates_of(corpus, query, near, frequencies)
     return rank(query, candidates, frequencies, near, window_total=len(corpus))
 
 

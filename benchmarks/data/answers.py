@@ -48,7 +48,7 @@ def rows_of(sets: Sets, model: str | None) -> Iterator[tuple[int, bool, tuple[fl
         fold = hashlib.sha256(search.subject.key.encode()).digest()[1] % FOLDS
         for wording in search.subject.wordings:
             query, near = query_of(items, wording, search.subject.language)
-            candidates = candidates_of(items, query, near)
+            candidates = candidates_of(items, query, near, store)
             window = _Window(query, candidates, store, len(items))
             window.near = near
             hits = _hits(query, window)
