@@ -90,10 +90,10 @@ def outcome_of(question: Row, answer: Answer) -> str:
         return "declined" if is_open else "wrong"
     if is_open:
         return "declined"
-    if any(stands_in(value, answer.text) for value in question["wrong"]["literal"]):
+    if any(stands_in(words, answer.text) for words in question["wrong"]["literal"]):
         return "wrong"
     groups = [
-        any(stands_in(value, answer.text) for value in group) for group in question["contains"]
+        any(stands_in(words, answer.text) for words in group) for group in question["contains"]
     ]
     if all(groups) and any(is_cited(row, answer) for row in question["rows"]):
         return "right"
@@ -101,7 +101,7 @@ def outcome_of(question: Row, answer: Answer) -> str:
 
 
 @frozen
-class Result:
+class Trial:
     """A question in one writing, its answer, and what became of it."""
 
     question: Row = field(repr=False)
@@ -118,9 +118,9 @@ class Result:
 # -- asking ------------------------------------------------------------------------------------
 
 
-async def ask_all(file: Row, stores: Stores, options: argparse.Namespace) -> list[Result]:
+async def ask_all(file: Row, stores: Stores, options: argparse.Namespace) -> list[Trial]:
     """Every question in every writing, set by set."""
-    results = []
+    trials = []
     chosen = [item for item in file["questions"] if not options.only or item["id"] in options.only]
     for name in dict.fromkeys(item["set"] for item in chosen):
         members = file["sets"].get(name, {"files": []})
@@ -130,25 +130,25 @@ async def ask_all(file: Row, stores: Stores, options: argparse.Namespace) -> lis
                     wording = question["writings"][writing]
                     answer = await agent.ask(*question["turns"], wording)
                     outcome = outcome_of(question, answer)
-                    results.append(Result(question, writing, answer, outcome))
-    return results
+                    trials.append(Trial(question, writing, answer, outcome))
+    return trials
 
 
 # -- showing -----------------------------------------------------------------------------------
 
 
-def table(results: Sequence[Result]) -> Iterator[str]:
+def table(trials: Sequence[Trial]) -> Iterator[str]:
     """Lines: what became of questions by group, kind, language and set, for each writing."""
-    parts: dict[str, list[Result]] = {}
-    for result in results:
-        question = result.question
+    parts: dict[str, list[Trial]] = {}
+    for trial in trials:
+        question = trial.question
         label = {"decline": "near misses", "talk": "talk"}.get(question["answer"], "answerable")
         names = [f"{label}, all"]
         if label == "answerable":
             names += [f"  {question['group']}", f"    {question['group']}: {question['kind']}"]
             names += [f"  in {question['language']}", f"  set {question['set']}"]
         for name in names:
-            parts.setdefault(name, []).append(result)
+            parts.setdefault(name, []).append(trial)
     order = (
         "answerable",
         "  look-up",
@@ -168,23 +168,23 @@ def table(results: Sequence[Result]) -> Iterator[str]:
         yield f"{name:34}" + "".join(_columns(parts[name], writing) for writing in WRITINGS)
 
 
-def _columns(results: Iterable[Result], writing: str) -> str:
-    outcomes = Counter(result.outcome for result in results if result.writing == writing)
+def _columns(trials: Iterable[Trial], writing: str) -> str:
+    outcomes = Counter(trial.outcome for trial in trials if trial.writing == writing)
     if not outcomes:
         return " " * 29
     return f"{outcomes.total():<3}" + "".join(f"{outcomes[name]:>4} " for name in OUTCOMES) + " "
 
 
-def totals(results: Sequence[Result]) -> tuple[list[str], bool]:
+def totals(trials: Sequence[Trial]) -> tuple[list[str], bool]:
     """Lines of shares and costs, and whether the goals are met."""
-    answerable = [item for item in results if item.question["answer"] == "answer"]
-    near = [item for item in results if item.question["answer"] == "decline"]
+    answerable = [item for item in trials if item.question["answer"] == "answer"]
+    near = [item for item in trials if item.question["answer"] == "decline"]
     right = {name: _share_right(answerable, name) for name in WRITINGS}
     declined = {name: _share_right(near, name) for name in WRITINGS}
     loss = right["written"] - right["lower"]
     wrong = sum(item.outcome == "wrong" for item in answerable if item.writing == "written")
-    costs = sorted(1_000 * result.answer.cpu_seconds for result in results)
-    worst = max(results, key=lambda result: result.answer.cpu_seconds)
+    costs = sorted(1_000 * trial.answer.cpu_seconds for trial in trials)
+    worst = max(trials, key=lambda trial: trial.answer.cpu_seconds)
     lines = [
         f"right of answerable: {_by_writing(right)}; wrong as written {wrong}",
         f"lower case loses: {loss:.3f}",
@@ -200,20 +200,20 @@ def _by_writing(shares: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {share:.2f}" for name, share in shares.items())
 
 
-def _share_right(results: Iterable[Result], writing: str) -> float:
-    of_writing = [result.is_right for result in results if result.writing == writing]
+def _share_right(trials: Iterable[Trial], writing: str) -> float:
+    of_writing = [trial.is_right for trial in trials if trial.writing == writing]
     return fmean(of_writing) if of_writing else float("nan")
 
 
-def shown(result: Result) -> Iterator[str]:
+def shown(trial: Trial) -> Iterator[str]:
     """Lines: a question, what was wanted, and the answer."""
-    question = result.question
-    thread = " / ".join((*question["turns"], question["writings"][result.writing]))
-    yield f"{question['id']} {result.writing}: {result.outcome}: {thread}"
+    question = trial.question
+    thread = " / ".join((*question["turns"], question["writings"][trial.writing]))
+    yield f"{question['id']} {trial.writing}: {trial.outcome}: {thread}"
     yield f"    wanted: {question['contains'] or question['answer']} {question['wrong']}"
     yield f"    rows: {[row['key'] for row in question['rows']]}"
-    yield from (f"    | {sentence.rstrip()}" for sentence in result.answer.sentences)
-    yield f"    cited: {[(source.id, source.title[:60]) for source in result.answer.sources]}"
+    yield from (f"    | {sentence.rstrip()}" for sentence in trial.answer.sentences)
+    yield f"    cited: {[(source.id, source.title[:60]) for source in trial.answer.sources]}"
 
 
 def lines_of_texts() -> Iterator[str]:
@@ -247,15 +247,15 @@ def main() -> int:
     if options.documents is None:
         sys.exit("Name the folder of documents: --documents FOLDER, or SVC_REAL_DATA.")
     stores = Stores(Path(options.documents), options.cache, options.meaning)
-    results = asyncio.run(ask_all(json.loads(options.file.read_text("utf-8")), stores, options))
-    for result in results:
-        if options.only or (options.show and not result.is_right):
-            print(*shown(result), sep="\n")
+    trials = asyncio.run(ask_all(json.loads(options.file.read_text("utf-8")), stores, options))
+    for trial in trials:
+        if options.only or (options.show and not trial.is_right):
+            print(*shown(trial), sep="\n")
     is_looked_at = options.file == QUESTIONS
     kind = "by words" if options.meaning == "none" else f"with meaning ({options.meaning})"
     print(f"{options.file.name}{' (looked at)' if is_looked_at else ''}, {kind}")
-    lines, is_met = totals(results)
-    print(*table(results), *lines, sep="\n")
+    lines, is_met = totals(trials)
+    print(*table(trials), *lines, sep="\n")
     if is_looked_at and not options.only:
         print(*lines_of_texts(), sep="\n")
     return 0 if is_met else GOAL_MISSED
