@@ -51,17 +51,17 @@ Row = Mapping[str, Any]
 # -- judging -----------------------------------------------------------------------------------
 
 
-def stands_in(value: str, text: str) -> bool:
-    """Whether a value stands in a text between ends of words and numbers.
+def stands_in(words: str, text: str) -> bool:
+    """Whether a words stands in a text between ends of words and numbers.
 
     Case, kinds of space and soft hyphens do not count, but a code of two or three capitals stands
     in capitals alone: "3" is not in "2023", "10" not in "10,000", "DE" not in "de".
     """
-    value = _plain(value).strip()
-    before = r"(?<!\w)(?<!\d[.,])" if value[0].isalnum() else ""
-    after = r"(?!\w)(?![.,]\d)" if value[-1].isalnum() else ""
-    flags = re.NOFLAG if re.fullmatch("[A-Z]{2,3}", value) else re.IGNORECASE
-    return re.search(before + re.escape(value) + after, _plain(text), flags) is not None
+    words = _plain(words).strip()
+    before = r"(?<!\w)(?<!\d[.,])" if words[0].isalnum() else ""
+    after = r"(?!\w)(?![.,]\d)" if words[-1].isalnum() else ""
+    flags = re.NOFLAG if re.fullmatch("[A-Z]{2,3}", words) else re.IGNORECASE
+    return re.search(before + re.escape(words) + after, _plain(text), flags) is not None
 
 
 def _plain(text: str) -> str:
