@@ -17,7 +17,7 @@ import attrs
 from attrs import frozen
 
 from svc_core.agent.agent_ports import ToolAnswer, ToolHit, ToolSpec
-from svc_core.catalog import COLLECTIONS, OPERATIONS
+from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
@@ -30,7 +30,7 @@ from svc_core.operation.units import Units
 from svc_core.wire import shapes
 from svc_core.wire.schema import Schema, Schemas
 
-_OPERATIONS: Final = {operation.id: operation for operation in OPERATIONS}
+_OPERATIONS: Final = {operation.id: operation for operation in (*OPERATIONS, *LOCAL_OPERATIONS)}
 _HIDDEN_INPUTS: Final = frozenset({"tail", "Last-Event-ID"})
 _FIELDS: Final = {"content-type": JSON.media_type}
 _TITLES: Final = ("title", "name", "question", "label", "cveId", "id")
@@ -93,6 +93,12 @@ TOOLS: tuple[Tool, ...] = (
     Tool("list_changes", "listChanges"),
 )
 
+"""The tools of MCP, which the agent has too as far as they read."""
+_SEARCH: Final = Tool("search_rows", "searchEverything")
+_READING: Final = (_SEARCH, *(tool for tool in TOOLS if not tool.operation.writes))
+_SCOPES: Final = frozenset[str]().union(*(tool.operation.scopes for tool in _READING))
+"""What the agent may read for whoever may ask it."""
+
 
 @cache
 def tool_spec(tool: Tool) -> ToolSpec:
@@ -117,6 +123,11 @@ def _is_open(tool: Tool, name: str) -> bool:
 def _input_schema(schemas: Schemas, item: Any) -> Schema:
     schema = schemas.of(item.described, "input")
     return {"description": item.doc, **schema} if item.doc else schema
+
+
+def _needs_workspace(tool: Tool) -> bool:
+    """Whether a tool needs one; without one `search_rows` finds what is everybody's."""
+    return tool.operation.binding == "workspace" and tool is not _SEARCH
 
 
 # -- running -----------------------------------------------------------------------------------
@@ -199,6 +210,9 @@ def tool_answer(tool: Tool, arguments: Mapping[str, Any], body: Mapping[str, Any
 
 def _tool_row(tool: Tool, row: Mapping[str, Any], path: str) -> ToolHit:
     title = next((str(row[name]) for name in _TITLES if row.get(name)), "")
+    if tool is _SEARCH:
+        shows = _OPERATIONS[row["operation"]].address
+        return ToolHit(row["id"], title, shows.format_map(row["values"]), row)
     prefix = row["id"].partition("_")[0]
     place = _KINDS[tool.kind] if tool.kind else _PLACES.get(prefix)
     if prefix == "obs" and "concept" in row:
@@ -227,9 +241,9 @@ class CatalogueTools:
     def of(self, work: Units, actor: Actor, now: datetime) -> "CallersTools":  # noqa: ARG002
         """The reading tools of one caller; of a personal key none that needs a workspace."""
         has = actor.workspace_id is not None
-        tools = (tool for tool in TOOLS if has or tool.operation.binding != "workspace")
-        reading = {tool.name: tool for tool in tools if not tool.operation.writes}
-        return CallersTools(reading, work, actor, self.site)
+        tools = (tool for tool in _READING if has or not _needs_workspace(tool))
+        reader = attrs.evolve(actor, scopes=_SCOPES, roles=frozenset({"member"}))
+        return CallersTools({tool.name: tool for tool in tools}, work, reader, self.site)
 
 
 @frozen

@@ -1,16 +1,16 @@
-"""The search for rows of all kinds at once, as somebody types who wants to go to one of them.
+"""The search for rows of all kinds at once: for the palette, the command line and the agent.
 
-Rule 1: a kind is looked through by its own list or show operation, so nobody finds what they may
-        not read; a kind that their scopes or roles do not cover is left out.
-Rule 2: an id or a CVE id that is typed whole finds that row, and words find the rows that the list
-        of the kind finds by them, the best first.
-Rule 3: where a list takes no words, the newest `WALKED_MAX` rows are looked through for those whose
-        title and detail contain all of the words. So an answer reads a bounded number of rows.
+Rule 1: rows of all kinds stand in one order (`svc_core.search.ranked_rows`). A kind that the scopes
+        or roles of the caller do not cover is left out, so nobody finds what they may not read.
+Rule 2: an id or a CVE id that is typed whole finds that row.
+Rule 3: of kinds without an index of words the newest `WALKED_MAX` rows are ranked. So an answer
+        reads a bounded number of rows.
 """
 
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any, Final
 
 import attrs
@@ -21,65 +21,115 @@ from svc_core.access import operations as accounts
 from svc_core.base import ids
 from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page
+from svc_core.intel.countries import operations as countries
+from svc_core.intel.economy import indicators, market_lists
 from svc_core.intel.entities import operations as entities
 from svc_core.intel.events import operations as events
 from svc_core.intel.graphs import operations as graphs
 from svc_core.intel.incidents import operations as incidents
+from svc_core.intel.news import operations as news
+from svc_core.intel.signals import operations as signals
+from svc_core.intel.signals.model import WORDS as SIGNAL_WORDS
 from svc_core.intel.vulnerabilities import operations as cves
-from svc_core.knowledge.retrieval import retrieve
-from svc_core.knowledge.rows import KnowledgeQuery
 from svc_core.ledger import operations as ledger
-from svc_core.ledger import queries
 from svc_core.operation.caller import Actor
-from svc_core.operation.context import Context
 from svc_core.operation.declaration import EVERYBODY, Operation, local
 from svc_core.operation.members import NOT_BLANK
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
 from svc_core.reports import operations as reports
 from svc_core.reports.profiles import operations as profiles
-from svc_core.wire.constraints import Arg, MaxLen, MinLen
+from svc_core.search.ranked_rows import UNIT, RankedRow, SearchKind, rank_rows
+from svc_core.search.row_names import Named
+from svc_core.wire.constraints import Arg, Ge, Le, MaxLen, MinLen
 
-ROWS_MAX: Final = 8
-"""Rows of one kind: as many as somebody looks through before they type on."""
 WALKED_MAX: Final = 500
 """Rows of a kind without an index of words that are looked through: some ten milliseconds."""
-DETAIL_MAX: Final = 160
-"""Characters of a detail: one line."""
 _PAGE: Final = 100
-_FOLDED_MAX: Final = 16  # subjects
-
-JsonRow = Mapping[str, Any]
+DIGITS: Final = 6  # of scores
 
 
 @frozen
 class SearchEverything:
     """What is sought, in all kinds of rows that the caller may read."""
 
-    q: Annotated[str, Arg(positional=True), MinLen(1), MaxLen(200), NOT_BLANK]
-    """Words, an id, or the beginning of a key as lists show it."""
+    q: Annotated[str, Arg(positional=True), MinLen(1), MaxLen(1_000), NOT_BLANK]
+    """A question, words, an id, or the beginning of a key as lists show it."""
+    kinds: tuple[str, ...] = ()
+    """Kinds of rows; all where none is given."""
+    limit: Annotated[int, Ge(1), Le(50)] = 20
+    """Rows at most."""
 
 
 @frozen
 class SearchRow:
-    """A row and the operation that shows it, with the values that this takes."""
+    """A row, why it was found, and the operation that shows it, with the values that this takes."""
 
     kind: str
     id: str
     title: str
     detail: str
+    score: float
+    """What rows are ordered by: 1 for all words of the question, more for a name."""
+    named: Named
+    """How the question, or some words of it side by side, name the row."""
+    share: float
+    """The share of the question's weight that the words of the row hold, from 0 to 1."""
     operation: str
     values: Mapping[str, str]
+    row: Any
+    """The row as lists show it."""
 
 
 _OPERATIONS: Final[Mapping[str, Operation[Any, Any]]] = {
     operation.id: operation
-    for room in (reports, profiles, entities, graphs, cves, incidents, events, ledger)
+    for room in (
+        reports, profiles, news, entities, cves, incidents, events, countries, indicators,
+        graphs, market_lists, signals, ledger,
+    )
     for operation in (*room.OPERATIONS, *accounts.LOCAL_OPERATIONS)
-}
+}  # fmt: skip
 
-KindSearch = Callable[[WorkContext, str, Callable[[JsonRow], bool]], Awaitable[Sequence[JsonRow]]]
-"""Gives rows as lists do that answer to words; the last argument says whether a row holds them."""
+_HARM, _PLACE = "category severity status", "type severity place.name"
+_NAMES, _AREA = "name", "area.label period value"
+_LABEL, _TOPIC = "label identity.label", "topic frequency"
+_TYPE = "type countryCodes"
+_SIGNALS: Final = attrs.evolve(signals.LISTING, words=SIGNAL_WORDS)
+KINDS: Final = (
+    SearchKind("cve", cves.LISTING, "getEntity", "entityId", "cveId", "title description"),
+    SearchKind("entity", entities.LISTING, "getEntity", "entityId", _NAMES, _TYPE, "ent"),
+    SearchKind("incident", incidents.LISTING, "getIncident", "incidentId", "title", _HARM, "inc"),
+    SearchKind("newsItem", news.NEWS_LISTING, "getNewsItem", "newsId", "title", "summary", "obs"),
+    SearchKind(
+        "market", market_lists.LISTING, "getMarket", "marketId", "question", "status", "mkt"
+    ),
+    SearchKind("signal", _SIGNALS, "getSignal", "signalId", "title", "type summary", "sig"),
+    SearchKind("report", None, "getReport", "reportId", "title", "summary", "rpt"),
+    SearchKind("country", None, "getCountry", "code", _NAMES, "region", member="countryCode"),
+    SearchKind("event", None, "getOsintEvent", "eventId", "title", _PLACE, "obs"),
+    SearchKind("indicator", None, "getFinancialIndicator", "indicatorId", _NAMES, _AREA, "fin"),
+    SearchKind("profile", None, "getProfile", "profileId", _NAMES, _TOPIC, "prf"),
+    SearchKind(
+        "subject",
+        None,
+        "getSubject",
+        "subjectId",
+        "label identity.label",
+        "type description",
+        "sbj",
+    ),
+    SearchKind("key", None, "getKey", "keyId", _NAMES, "prefix status", "key"),
+)
+"""The kinds in the order in which equal rows come."""
+_LISTS: Final = {
+    "report": "listReports",
+    "country": "listCountries",
+    "event": "listOsintEvents",
+    "indicator": "listFinancialIndicators",
+    "profile": "listProfiles",
+    "subject": "listSubjects",
+    "key": "listKeys",
+}
 
 
 async def _run(ctx: WorkContext, id_: str, *values: Any, **members: Any) -> Any:
@@ -91,146 +141,65 @@ async def _run(ctx: WorkContext, id_: str, *values: Any, **members: Any) -> Any:
     return await ctx.work.read(tenant, lambda own: run(attrs.evolve(own, actor=actor), request))
 
 
-def _by_words(list_id: str) -> KindSearch:
-    """The search of a list that takes words."""
-
-    async def search(ctx: WorkContext, q: str, _: Any) -> Sequence[JsonRow]:
-        page = await _run(ctx, list_id, q=q, limit=ROWS_MAX)
-        return [json.loads(raw) for raw in page.rows]
-
-    return search
-
-
-def _by_walking(list_id: str) -> KindSearch:
-    """The search of a list that takes no words, which looks through its newest rows."""
-
-    async def search(
-        ctx: WorkContext, q: str, holds: Callable[[JsonRow], bool]
-    ) -> Sequence[JsonRow]:
-        matches, word = list[JsonRow](), q.casefold().split()[0]
-        is_paged = "limit" in attrs.fields_dict(_OPERATIONS[list_id].request)
-        members: dict[str, Any] = {"limit": _PAGE} if is_paged else {}
-        for _ in range(0, WALKED_MAX, _PAGE):
+async def _newest(ctx: WorkContext, kind: SearchKind) -> Sequence[bytes]:
+    """The newest rows of a kind; none where they cannot be read now."""
+    rows, list_id = list[bytes](), _LISTS[kind.name]
+    is_paged = "limit" in attrs.fields_dict(_OPERATIONS[list_id].request)
+    members: dict[str, Any] = {"limit": _PAGE} if is_paged else {}
+    with suppress(Problem):
+        while len(rows) < WALKED_MAX:
             page = await _run(ctx, list_id, **members)
-            # Most rows are told apart before they are decoded.
-            texts = (raw for raw in page.rows if word in raw.decode().casefold())
-            matches += filter(holds, map(json.loads, texts))
+            rows += page.rows
             members["cursor"] = page.next_cursor
-            if page.next_cursor is None or len(matches) >= ROWS_MAX:
+            if page.next_cursor is None:
                 break
-        return matches
-
-    return search
+    return rows
 
 
-async def _reports(ctx: WorkContext, q: str, _: Any) -> Sequence[JsonRow]:
-    query = KnowledgeQuery(q, kinds=("report",), limit=ROWS_MAX, mode="lexical")
-    return [json.loads(wire.to_bytes(row)) for row in (await retrieve(ctx, query)).rows]
+def may_be_read(kind: SearchKind, actor: Actor) -> bool:
+    """Whether the caller may see rows of this kind."""
+    operation = _OPERATIONS[kind.shows]
+    return (operation.binding != "workspace" or actor.workspace_id is not None) and not (
+        operation.roles.isdisjoint(actor.roles) and operation.scopes.isdisjoint(actor.scopes)
+    )
 
 
-async def _subjects(
-    ctx: WorkContext, q: str, holds: Callable[[JsonRow], bool]
-) -> Sequence[JsonRow]:
-    """Subjects by a designator, else the newest whose first record contains the words."""
-    if ":" in q:
-        page = await _run(ctx, "listSubjects", designator=q, limit=ROWS_MAX)
-        return [json.loads(raw) for raw in page.rows]
-    word = q.casefold().split()[0]
-
-    async def look(own: Context) -> Sequence[JsonRow]:
-        openings = await own.tx.ledger.opened(limit=WALKED_MAX)
-        matches = [line for line in openings if word in line.line.decode().casefold()]
-        rows = await queries.subject_rows(own, matches[:_FOLDED_MAX])
-        return [row for row in json.loads(wire.to_bytes(rows)) if holds(row)]
-
-    return await ctx.work.read(ctx.actor.tenant, look)
-
-
-@frozen(eq=False)
-class SearchKind:
-    """A kind of rows that is searched: the operation that `shows` one, and how they are found.
-
-    The operation takes an id of the `prefix` as its `item`. `titles` are the members that name a
-    row, the first that is there, and `details` those that tell more of it, as paths with dots.
-    """
-
-    name: str
-    shows: str
-    item: str
-    prefix: str
-    find: KindSearch
-    titles: str
-    details: str
-
-    def row(self, row: JsonRow) -> SearchRow:
-        """What is shown of a row."""
-        titles, details = (
-            [text for path in paths.split() if (text := _text(row, path))]
-            for paths in (self.titles, self.details)
-        )
-        title, detail = (titles or [row["id"]])[0], " · ".join(details)[:DETAIL_MAX]
-        return SearchRow(self.name, row["id"], title, detail, self.shows, {self.item: row["id"]})
-
-    def may_be_read(self, actor: Actor) -> bool:
-        """Whether the caller may see rows of this kind."""
-        operation = _OPERATIONS[self.shows]
-        return not operation.roles.isdisjoint(actor.roles) or not operation.scopes.isdisjoint(
-            actor.scopes
-        )
-
-    async def search(self, ctx: WorkContext, q: str) -> Sequence[JsonRow]:
-        """The rows of this kind that answer best; none where they cannot be read now."""
-        words = q.casefold().split()
-
-        def holds(row: JsonRow) -> bool:
-            text = f"{self.row(row).title} {self.row(row).detail}".casefold()
-            return all(word in text for word in words)
-
+async def _by_id(ctx: WorkContext, kinds: Sequence[SearchKind], id_: str) -> list[RankedRow]:
+    """The row of an id of these kinds; none where it is not one of a row that may be seen."""
+    for kind in kinds:
         with suppress(Problem):
-            if self.prefix and ids.is_id(self.prefix, q):
-                return [json.loads((await _run(ctx, self.shows, q)).raw)]
-            return (await self.find(ctx, q, holds))[:ROWS_MAX]
-        return ()
-
-
-def _text(row: JsonRow, path: str) -> str:
-    part: Any = row
-    for name in path.split("."):
-        part = part.get(name) if isinstance(part, Mapping) else None
-    text = ", ".join(part) if isinstance(part, list) else str(part or "")
-    return " ".join(text.split())
-
-
-_CVES, _ENTITIES, _INCIDENTS = map(_by_words, ("listCves", "listEntities", "listIncidents"))
-_EVENTS, _PROFILES, _KEYS = map(_by_walking, ("listOsintEvents", "listProfiles", "listKeys"))
-_LABEL = "label identity.label"
-_HARM, _PLACE = "category severity status", "type severity place.name"
-SEARCH_KINDS: Final = (
-    SearchKind("report", "getReport", "reportId", "rpt", _reports, "title", "excerpt.text"),
-    SearchKind("cve", "getEntity", "entityId", "", _CVES, "name", "title description"),
-    SearchKind("entity", "getEntity", "entityId", "ent", _ENTITIES, "name", "type countryCodes"),
-    SearchKind("incident", "getIncident", "incidentId", "inc", _INCIDENTS, "title", _HARM),
-    SearchKind("event", "getOsintEvent", "eventId", "obs", _EVENTS, "title", _PLACE),
-    SearchKind("subject", "getSubject", "subjectId", "sbj", _subjects, _LABEL, "type description"),
-    SearchKind("profile", "getProfile", "profileId", "prf", _PROFILES, "name", "topic frequency"),
-    SearchKind("key", "getKey", "keyId", "key", _KEYS, "name", "prefix status"),
-)
+            raw = (await _run(ctx, kind.shows, id_)).raw
+            return [RankedRow(kind, id_, UNIT, "code", 1.0, raw)]
+    return []
 
 
 # -- the operation -----------------------------------------------------------------------------
 
 
 async def search_everything(ctx: WorkContext, request: SearchEverything) -> Page[SearchRow]:
-    """Entities, reports, incidents, events, CVEs, subjects of the ledger and profiles that the
-    caller may read, and for those who manage them keys: at most eight of a kind, the best first.
-    Each row names the operation that shows it. An id that is typed whole finds its row.
+    """Rows of every kind that the caller may read in one order: those that the question, or words
+    of it, names come first, then those that hold most of its weight. Each row names the operation
+    that shows it. An id that is typed whole finds its row.
     """
-    q, rows = request.q.strip(), dict[str, SearchRow]()
-    for kind in SEARCH_KINDS:
-        if kind.may_be_read(ctx.actor):
-            for row in await kind.search(ctx, q):
-                rows.setdefault(row["id"], kind.row(row))
-    return Page(tuple(map(wire.to_bytes, rows.values())))
+    names = request.kinds
+    kinds = [k for k in KINDS if may_be_read(k, ctx.actor) and (not names or k.name in names)]
+    q = request.q.strip()
+    if places := [kind for kind in kinds if kind.prefix and ids.is_id(kind.prefix, q)]:
+        rows = await _by_id(ctx, places, q)
+    else:
+        walked = {kind.name: await _newest(ctx, kind) for kind in kinds if kind.listing is None}
+        rows = await ctx.work.read(
+            ctx.actor.tenant,
+            partial(rank_rows, kinds=kinds, question=request.q, limit=request.limit, rows=walked),
+        )
+    return Page(tuple(wire.to_bytes(_row(row)) for row in rows))
+
+
+def _row(hit: RankedRow) -> SearchRow:
+    kind, row = hit.kind, json.loads(hit.raw)
+    title, detail = kind.title(row) or hit.id, kind.detail(row)
+    why = round(hit.rank / UNIT, DIGITS), hit.named, round(hit.share, DIGITS)
+    return SearchRow(kind.name, hit.id, title, detail, *why, kind.shows, {kind.item: hit.id}, row)
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (

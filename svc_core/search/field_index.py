@@ -159,6 +159,31 @@ class FieldIndex(Generic[T]):
         """The distinct tokens of a row, separated by blanks, as a collection indexes them."""
         return " ".join(dict.fromkeys(token for run in self._fields(row).values() for token in run))
 
+    def tokens(self, row: T) -> frozenset[str]:
+        """The distinct tokens of a row."""
+        return frozenset(token for run in self._fields(row).values() for token in run)
+
+    def word_tokens(self, word: str) -> dict[str, float]:
+        """The tokens of rows that hold a folded word, each with its share of the word's weight."""
+        if self.is_names:
+            return {word[:LENGTH_MAX]: 1.0}
+        shares: dict[str, float] = {}
+        forms = terms(word, whole=True, stops=_NONE)
+        for form in forms:
+            stem = term_of(form)
+            is_split = self.terms is None and stem != form
+            shares[stem] = (1 - _WHOLE * is_split) / len(forms)
+            if is_split:
+                shares[form] = _WHOLE / len(forms)
+        return shares
+
+    def heading_tokens(self, token: str) -> list[str]:
+        """The tokens of rows whose heading holds this one."""
+        if self.terms is not None:
+            return []
+        levels = range(PROMINENCE_MAX + 1) if self.names else [""]
+        return [f"{_HEADING}{level}{token}" for level in levels]
+
     def query(self, question: str) -> TokenQuery:
         """The question parsed for these rows; without tokens where it has no word.
 

@@ -104,6 +104,11 @@ class Listing(Generic[T]):
     rarest: tuple[str, ...] = ()
     complete: Completion = _as_stored
 
+    @property
+    def texts(self) -> Collection[Any]:
+        """The collection that holds the words of its rows."""
+        return self.text_rows or self.collection
+
     async def page(
         self,
         ctx: Context,
@@ -166,7 +171,7 @@ class Listing(Generic[T]):
         """The question with the weights of its tokens; None where none is asked."""
         if self.words is None or text is None:
             return None
-        return await _weigh(ctx, self.text_rows or self.collection, self.words.query(text), carry)
+        return await _weigh(ctx, self.texts, self.words.query(text), carry)
 
     async def resolve(self, ctx: Context, where: Mapping[str, Values]) -> dict[str, Values]:
         """The filters as the store takes them: looked up, the rarest first."""
@@ -266,7 +271,7 @@ class _ListSearch(Generic[T]):
         if self.text_rows is not None:
             filters = {"start": filters.get("start")}
         return await documents.search(
-            self.text_rows or self.collection,
+            self.listing.texts,
             self.question.store_tokens,
             after=after,
             limit=limit,
@@ -286,7 +291,7 @@ class _ListSearch(Generic[T]):
         return self.keep is None or self.keep(self.collection.decode(row.raw)), match
 
     def _words(self, words: StoredRow[Any]) -> Any:
-        return (self.text_rows or self.collection).decode(words.raw)
+        return self.listing.texts.decode(words.raw)
 
     def _is_within(self, document: StoredRow[T]) -> bool:
         """Whether a row meets the filters, for rows that the store could not filter."""

@@ -12,16 +12,23 @@ Rule 4: each tier weighs more than all lower ones together, and all weigh more t
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal
 
 from attrs import frozen
 
 from svc_core.text.words import LENGTH_MAX, split_words
+
+Named = Literal["none", "name", "code", "alias", "anyOrder", "start"]
 
 PROMINENCE_MAX = 3
 _STARTS_MAX = 4  # words that begin a name
 _REST_MAX = 3  # words left after them; more are not told apart
 _WHOLE, _NAME, _CODE, _ALIAS, _ANY_ORDER, _START = "==", "=", "#", "@", "%", ">"
 _TIERS = (">3", ">2", ">1", _ANY_ORDER, _ALIAS, _CODE, _NAME, _WHOLE)
+_LEVELS = 16  # so that a prominence is worth less than a tier
+_NAMES: Mapping[str, Named] = {
+    "": "none", "=": "name", _CODE: "code", _ALIAS: "alias", _ANY_ORDER: "anyOrder", ">": "start",
+}  # fmt: skip
 _LEAST = 10**6  # more than 32 words in a heading weigh: `TOKENS_MAX`, `WEIGHT`
 
 
@@ -69,15 +76,39 @@ def name_tokens(
 
 def name_weights(question: str, bare: Callable[[str], str]) -> dict[str, int]:
     """The tokens of rows that are named as a question says, with their weights."""
+    return {
+        token: _LEAST * 10**tier * (PROMINENCE_MAX + 1 + int(token[len(sign)]))
+        for token, sign, tier in _named_tokens(question, bare)
+    }
+
+
+def _named_tokens(question: str, bare: Callable[[str], str]) -> Iterable[tuple[str, str, int]]:
+    """The tokens of rows that are named so, each with its sign and the place of its tier."""
     words = split_words(bare(question))
     scheme, _, code = question.partition(":")
     forms = {_CODE: split_words(code or scheme), _WHOLE: split_words(question)}
+    for tier, sign in enumerate(_TIERS):
+        if form := forms.get(sign, words):
+            for level in range(PROMINENCE_MAX + 1):
+                yield _token(sign, level, form), sign, tier
+
+
+def name_bonuses(run: str, bare: Callable[[str], str], *, is_whole: bool) -> dict[str, float]:
+    """The tokens of rows that are named as a run of a question's words, each with its worth.
+
+    The words of the whole question are worth 2 at most, those of a heading counted twice. Names
+    that only begin so count where the run `is_whole`, the question.
+    """
     return {
-        _token(sign, level, form): _LEAST * 10**tier * (PROMINENCE_MAX + 1 + level)
-        for tier, sign in enumerate(_TIERS)
-        for level in range(PROMINENCE_MAX + 1)
-        if (form := forms.get(sign, words))
+        token: 2.0**tier * (1 + int(token[len(sign)]) / _LEVELS)
+        for token, sign, tier in _named_tokens(run, bare)
+        if is_whole or sign[0] != _START
     }
+
+
+def name_of_token(token: str) -> Named:
+    """How a row is named that holds a token of names; the empty one is of no name."""
+    return _NAMES[token[:1]]
 
 
 def _token(sign: str, level: int, words: Sequence[str]) -> str:
