@@ -52,7 +52,7 @@ Row = Mapping[str, Any]
 
 
 def stands_in(words: str, text: str) -> bool:
-    """Whether a words stands in a text between ends of words and numbers.
+    """Whether words stand in a text between ends of words and numbers.
 
     Case, kinds of space and soft hyphens do not count, but a code of two or three capitals stands
     in capitals alone: "3" is not in "2023", "10" not in "10,000", "DE" not in "de".
