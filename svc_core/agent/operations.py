@@ -2,30 +2,35 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import attrs
 from attrs import frozen
 
+from svc_core import wire
 from svc_core.agent import credits, samples, threads
 from svc_core.agent.agent_ports import Backend, Tools
 from svc_core.agent.answer_stream import AnswerStream
-from svc_core.agent.chunks import ChunkEncoder
+from svc_core.agent.chunks import MODEL, ChunkEncoder
 from svc_core.agent.encoder import Encoder
 from svc_core.agent.request import ChatRequest, CompletionRequest, UiRequest, of_completion, of_ui
 from svc_core.agent.ui_stream import UiEncoder
 from svc_core.base.unset import UNSET, Maybe, or_default
 from svc_core.contract import problem
-from svc_core.contract.problem import ProblemType
-from svc_core.contract.result import Empty, Fields
+from svc_core.contract.problem import Problem, ProblemType
+from svc_core.contract.result import Bare, Empty, Fields
+from svc_core.operation.caller import CallContext
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import BODY, PATH, SSE, Operation, Trait, declare, header_field
+from svc_core.operation.members import NoMembers
 from svc_core.operation.stream import Stream
 from svc_core.operation.units import WorkContext
 from svc_core.wire.constraints import Doc, Example, IdOf, MaxLen, MinLen
 
 AGENT = frozenset({"agent:svc"})
 
+_FIRST_OFFERED: Final = 1_795_392_000
+"""The day on which the agent was first there."""
 NATIVE: Final[Fields] = (
     ("X-Vercel-AI-UI-Message-Stream", "v1"),
     ("X-Svc-Agent", "svc-agent"),
@@ -38,6 +43,36 @@ ThreadHeader: TypeAlias = Annotated[
     Doc("Continues this thread, as `threadId` in the body does."),
     Example("thr_65f1c0de8badf00d12345678"),
 ]
+
+
+@frozen
+class GetModel:
+    """One model."""
+
+    model: Annotated[str, PATH, MinLen(1), MaxLen(128), Example(MODEL)]
+    """Its id."""
+
+
+@frozen
+class Model:
+    """A model as OpenAI's clients read it."""
+
+    id: Annotated[str, Example(MODEL)]
+    """What a request names as `model`."""
+    object: Literal["model"] = "model"
+    created: Annotated[int, Example(_FIRST_OFFERED)] = _FIRST_OFFERED
+    """When it was first offered, in seconds of Unix time."""
+    owned_by: Literal["svc"] = "svc"
+    """Who offers it."""
+
+
+@frozen
+class ModelList:
+    """All models as OpenAI's clients read them."""
+
+    data: tuple[Model, ...]
+    """The agent, the only one."""
+    object: Literal["list"] = "list"
 
 
 @frozen
@@ -62,6 +97,22 @@ class ResumedChat:
 
     chat_id: Annotated[str, PATH, MinLen(1), MaxLen(128)]
     """The client's own name of the conversation."""
+
+
+async def list_models(_: CallContext, __: NoMembers) -> Bare[ModelList]:
+    """The models that requests to the agent may name, as OpenAI's clients list them: the agent."""
+    return Bare(wire.to_bytes(ModelList((Model(MODEL),))))
+
+
+async def get_model(_: CallContext, request: GetModel) -> Bare[Model]:
+    """One model, as OpenAI's clients read it.
+
+    Raises:
+        Problem: NOT_FOUND.
+    """
+    if request.model != MODEL:
+        raise Problem(problem.NOT_FOUND, f"The only model is {MODEL}.")
+    return Bare(wire.to_bytes(Model(MODEL)))
 
 
 async def chat_stream(ctx: WorkContext, request: ChatStream) -> Stream:
@@ -143,6 +194,8 @@ def _examples(body: Mapping[str, Any], answer: Encoder) -> Mapping[str, Any]:
     return {"body": body, SSE.media_type: samples.sample_stream(answer)}
 
 
+_models: Final[Any] = partial(declare, scopes=AGENT, tag="Agent")
+
 OPERATIONS: tuple[Operation[Any, Any], ...] = (
     declare(
         "agent",
@@ -182,4 +235,6 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         resume_chat,
         scopes=AGENT,
     ),
+    _models("models list", "GET /models", "List models", list_models),
+    _models("models show", "GET /models/{model}", "Read a model", get_model),
 )

@@ -2,7 +2,8 @@
 
 from functools import cache
 
-_FOREIGN_NAMES = frozenset({"response_format", "stream_options", "include_usage"})  # OpenAI's
+_FOREIGN_NAMES = frozenset({"response_format", "stream_options", "include_usage", "owned_by"})
+"""OpenAI's."""
 _ACRONYMS = {"iso": "ISO"}  # Spec: Profile and subscription: `reportGeneratedAtISO`
 
 

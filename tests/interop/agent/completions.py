@@ -12,6 +12,8 @@ import openai
 
 def main(origin: str, key: str) -> None:
     client = openai.OpenAI(base_url=f"{origin}/api/v1", api_key=key, max_retries=0)
+    assert [model.id for model in client.models.list()] == ["svc-agent"]
+    assert client.models.retrieve("svc-agent").owned_by == "svc"
     thread = whole(client)
     continued(client, thread)
     failed(client)

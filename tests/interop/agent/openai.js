@@ -19,6 +19,10 @@ for (const version of versions) {
   const { default: OpenAI } = await import(version);
   const client = new OpenAI({ baseURL, apiKey: key, maxRetries: 0 });
   const completions = client.chat.completions;
+  const models = [];
+  for await (const { id } of client.models.list()) models.push(id);
+  hold(models.join() === "svc-agent", `${version}: the agent is the only model`);
+  hold((await client.models.retrieve("svc-agent")).object === "model", "and is read by its id");
 
   const { data, response } = await completions
     .create({ ...asking("Who struck?"), stream_options: { include_usage: true } })
