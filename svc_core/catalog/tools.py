@@ -18,6 +18,7 @@ from attrs import frozen
 
 from svc_core.agent.agent_ports import ToolAnswer, ToolHit, ToolSpec
 from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
+from svc_core.catalog.tool_schemas import concise_object, tool_text
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.caller import Actor
@@ -40,14 +41,15 @@ _TITLES: Final = ("title", "name", "question", "label", "cveId", "id")
 class Tool:
     """A tool: a name for an operation, with `constants` for some of its inputs.
 
-    Where `only` is set, the model may send these inputs alone. `kind` is the kind of its rows,
-    where the prefix of their ids does not tell it.
+    Where `only` is set, the model may send these inputs alone, and `text` says what it then does.
+    `kind` is the kind of its rows, where the prefix of their ids does not tell it.
     """
 
     name: str
     operation_id: str
     constants: Mapping[str, str] = attrs.field(factory=dict, hash=False)
     only: tuple[str, ...] = ()
+    text: str = ""
     kind: str | None = None
 
     @property
@@ -68,7 +70,13 @@ class Tool:
 
 TOOLS: tuple[Tool, ...] = (
     Tool("search_reports", "listReports"),
-    Tool("get_report", "getReport", {"view": "agent"}, ("reportId",)),
+    Tool(
+        "get_report",
+        "getReport",
+        {"view": "agent"},
+        ("reportId",),
+        "Read a report: its text, key points, signals and sources.",
+    ),
     Tool("generate_report", "generateReport"),
     Tool("retrieve_knowledge", "retrieveKnowledge"),
     Tool("list_incidents", "listIncidents"),
@@ -82,9 +90,15 @@ TOOLS: tuple[Tool, ...] = (
     Tool("list_finint", "listFinancialIndicators"),
     Tool("list_signals", "listSignals"),
     Tool("cyber_graph", "getCyberGraph"),
-    Tool("get_cve", "listCves", only=("cveId",)),
+    Tool("get_cve", "listCves", {}, ("cveId",), "Read vulnerabilities by their CVE ids."),
     Tool("list_cves", "listCves"),
-    Tool("get_actor", "listActors", {"include": "techniques,software,campaigns"}, ("q",)),
+    Tool(
+        "get_actor",
+        "listActors",
+        {"include": "techniques,software,campaigns"},
+        ("q",),
+        "Read threat actors by name, with their techniques, software and campaigns.",
+    ),
     Tool("list_actors", "listActors"),
     Tool("list_osint_events", "listOsintEvents"),
     Tool("search_ledger_subjects", "listSubjects"),
@@ -112,8 +126,7 @@ def tool_spec(tool: Tool) -> ToolSpec:
         parameters["required"] = required
     if schemas.components:
         parameters["$defs"] = schemas.components
-    text = f"{operation.summary}. {operation.description}"
-    return ToolSpec(tool.name, text, parameters)
+    return ToolSpec(tool.name, tool.text or tool_text(operation), concise_object(parameters))
 
 
 def _is_open(tool: Tool, name: str) -> bool:

@@ -8,11 +8,14 @@ import pytest
 
 from svc_core.base import drive
 from svc_core.catalog import tools
-from svc_core.catalog.tools import TOOLS, CallersTools, tool_spec
+from svc_core.catalog.tool_schemas import concise_object
+from svc_core.catalog.tools import TOOLS, CallersTools, Tool, tool_spec
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.wire.schema import Schemas
 
 BY_NAME = {tool.name: tool for tool in TOOLS}
+EXPLANATION = {"type": "string", "const": "match"}
 PROFILE = f"prf_{'0' * 24}"
 REPORT = f"rpt_{'0' * 24}"
 
@@ -30,6 +33,59 @@ def test_every_tool_has_a_name_and_a_schema_of_its_own_and_one_writes() -> None:
         jsonschema_rs.Draft202012Validator(spec_.parameters)
         assert spec_.parameters["additionalProperties"] is False
         assert spec_.description
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_model_is_told_every_input_with_its_type_its_values_and_its_bounds(tool: Tool) -> None:
+    schemas, shown = Schemas("#/$defs/"), tool_spec(tool).parameters
+    inputs = {item.name: schemas.of(item.described, "input") for item in tool.inputs}
+    only_explains = {name for name, schema in inputs.items() if schema.get("items") == EXPLANATION}
+    hidden = (
+        {"tail", "Last-Event-ID", *tool.constants} if not tool.only else {*inputs} - {*tool.only}
+    )
+    assert shown["properties"].keys() == inputs.keys() - hidden - only_explains
+    assert {*shown.get("required", ())} == {item.name for item in tool.inputs if item.required}
+    for name, told in shown["properties"].items():
+        for part in ("type", "enum", "const", "format", "minimum", "maximum", "$ref"):
+            assert told.get(part) == inputs[name].get(part)
+            assert told.get("items", {}).get(part) == inputs[name].get("items", {}).get(part)
+        for example in inputs[name].get("examples", ()):
+            jsonschema_rs.Draft202012Validator({**shown, **told, "required": []}).validate(example)
+
+
+NAMES_PROMISED = """
+    search_reports get_report retrieve_knowledge list_incidents get_incident list_entities
+    get_entity entity_graph list_financial_observations entity_fusion list_markets list_finint
+    list_signals cyber_graph get_cve list_cves get_actor list_actors search_ledger_subjects fold_ledger_subject
+    list_news list_changes list_osint_events generate_report
+"""
+
+
+def test_the_names_of_the_tools_stay() -> None:
+    assert {*NAMES_PROMISED.split()} <= BY_NAME.keys()
+
+
+@pytest.mark.parametrize(
+    ("full", "shown"),
+    [
+        ({"type": "string", "description": "Its place. More."}, {"description": "Its place."}),
+        ({"type": "string", "description": "Providers."}, {}),
+        ({"type": "string", "examples": ["a", "b"], "maxLength": 3}, {"examples": ["a"]}),
+        ({"type": "string", "pattern": "^[a-z]$", "examples": ["d"]}, {"pattern": "^[a-z]$"}),
+        ({"type": "string", "pattern": f"^{'[a-z]' * 9}$", "examples": ["d"]}, {"examples": ["d"]}),
+        ({"type": "string", "format": "date-time", "examples": ["2026"]}, {"format": "date-time"}),
+        ({"type": "string", "enum": ["a"], "description": "A or no."}, {"enum": ["a"]}),
+        (
+            {"type": "array", "items": {"type": "string", "maxLength": 9}, "maxItems": 5,
+             "description": "Comma list of names, in any case."},
+            {"description": "Names, in any case.", "items": {"type": "string"}},
+        ),
+        ({"type": "integer", "minimum": 1, "examples": [3]}, {"minimum": 1}),
+    ],
+)  # fmt: skip
+def test_a_model_is_told_an_input_in_the_fewest_words(full: Any, shown: Any) -> None:
+    schema = concise_object({"type": "object", "properties": {"a": full}})
+    assert schema["properties"]["a"] == {"type": full["type"], **shown}
 
 
 @pytest.mark.parametrize(
