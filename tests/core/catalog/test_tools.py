@@ -56,8 +56,8 @@ def test_a_model_is_told_every_input_with_its_type_its_values_and_its_bounds(too
 NAMES_PROMISED = """
     search_reports get_report retrieve_knowledge list_incidents get_incident list_entities
     get_entity entity_graph list_financial_observations entity_fusion list_markets list_finint
-    list_signals cyber_graph get_cve list_cves get_actor list_actors search_ledger_subjects fold_ledger_subject
-    list_news list_changes list_osint_events generate_report
+    list_signals cyber_graph get_cve list_cves get_actor list_actors search_ledger_subjects
+    fold_ledger_subject list_news list_changes list_osint_events generate_report
 """
 
 
