@@ -2,9 +2,10 @@
 
 Rule 1: strictly extractive. Every sentence is a sentence of a cited item (its title or its text,
 white space folded, a dateline or byline before it dropped, a full stop put behind a headline).
-Rule 2: every chosen item is a source, and nothing else is; a mark stands only behind a sentence
-that its item holds. Citations count from 1 in the order in which the draft names the items; the
-first citation of a sentence is the item that it is taken from.
+Rule 2: every chosen item is a source, and nothing else is; those that are less surely about the
+subject are listed last, and a note says so. A mark stands only behind a sentence that its item
+holds. Citations count from 1 in the order in which the draft names the items; the first citation of
+a sentence is the item that it is taken from.
 Rule 3: a story has one place: a section or a brief. The key points are the headlines of the main
 stories, and of what else in them several publishers report; the opening quotes what introduces the
 first of them.
@@ -130,7 +131,7 @@ def _reports(query: Query, hits: Sequence[Hit], pool: Sequence[Reading]) -> list
     rest = without_templates([hit.reading for hit in hits], pool)
     terms = frozenset(query.terms)
     return [
-        ScoredItem(reading, hit.score)
+        ScoredItem(reading, hit.share, hit.head)
         for hit, reading in zip(hits, rest, strict=True)
         if reading is hit.reading or hit.nearness or not terms.isdisjoint(reading.counts)
     ]
@@ -146,8 +147,9 @@ def draft_report(
     words = frame(language)
     span = days(period.start, period.end) if period else _ends(selection.dates)
     items: tuple[EvidenceTexts, ...] = ()
+    stories: tuple[Story, ...] = ()
     if selection.stories:
-        content, items = _words_of(selection, language)
+        content, items, stories = _words_of(selection, language)
     else:
         lines = _no_match(topic, span, words), *_nearest(selection.nearest, words)
         opening = tuple(Statement(text, ()) for text in lines)
@@ -158,27 +160,35 @@ def draft_report(
         summary=" ".join(statement.text for statement in content.opening),
         words=content,
         items=items,
-        stories=selection.stories,
+        stories=stories,
     )
 
 
 def _words_of(
     selection: StorySelection, language: str
-) -> tuple[ReportWords, tuple[EvidenceTexts, ...]]:
-    """The text of the stories, and the items in the order of their numbers."""
+) -> tuple[ReportWords, tuple[EvidenceTexts, ...], tuple[Story, ...]]:
+    """The text of the stories, the items in the order of their numbers, and what is told."""
     teller = Narrator(selection.stories, language, selection.frequencies)
     narration = teller.narrate_stories()
     numbers = _Numbers()
+    opening = numbers.statements(narration.opening)
+    key_points = numbers.statements(narration.key_points)
+    sections = tuple(numbers.section(plan, lines) for plan, lines in narration.sections)
+    briefs = numbers.statements(narration.briefs)
+    told_count = len(numbers.items)
+    numbers.add(member.evidence for story in narration.untold for member in story.members)
+    untold_count = len(numbers.items) - told_count
     words = ReportWords(
-        opening=numbers.statements(narration.opening),
-        key_points=numbers.statements(narration.key_points),
-        sections=tuple(numbers.section(plan, lines) for plan, lines in narration.sections),
-        briefs=numbers.statements(narration.briefs),
+        opening=opening,
+        key_points=key_points,
+        sections=sections,
+        briefs=briefs,
         sources=tuple(_source(number, item) for number, item in enumerate(numbers.items, 1)),
-        notes=tuple(_notes(selection, narration.opening, language)),
+        notes=tuple(_notes(selection, narration.opening, untold_count, language)),
         language=language,
     )
-    return words, tuple(numbers.items)
+    stories = (story for story in selection.stories if story not in narration.untold)
+    return words, tuple(numbers.items), tuple(stories)
 
 
 class _Numbers:
@@ -190,7 +200,7 @@ class _Numbers:
 
     def statements(self, lines: Iterable[NarrationLine]) -> tuple[Statement, ...]:
         return tuple(
-            Statement(line.text, *map(self._numbers_of, (line.sources, line.also, line.same_event)))
+            Statement(line.text, *map(self.add, (line.sources, line.also, line.same_event)))
             for line in lines
         )
 
@@ -205,7 +215,8 @@ class _Numbers:
             topics=plan.lead.evidence.topics,
         )
 
-    def _numbers_of(self, items: Iterable[EvidenceTexts]) -> tuple[int, ...]:
+    def add(self, items: Iterable[EvidenceTexts]) -> tuple[int, ...]:
+        """The numbers of some items, which get those that they have not."""
         return tuple(dict.fromkeys(map(self._number, items)))
 
     def _number(self, item: EvidenceTexts) -> int:
@@ -231,7 +242,7 @@ def _label(item: EvidenceTexts) -> str:
 
 
 def _notes(
-    selection: StorySelection, opening: Iterable[NarrationLine], language: str
+    selection: StorySelection, opening: Iterable[NarrationLine], untold_count: int, language: str
 ) -> Iterable[str]:
     """Notes on the sources as a whole: language, missing dates, and how many were left out."""
     words, own = frame(language), (primary(language), None)
@@ -245,6 +256,8 @@ def _notes(
         yield words["foreign"]
     elif not any(line.sources[0].primary_language in own for line in opening):
         yield words["foreign_opening"]
+    if untold_count:
+        yield words.say("untold", count=untold_count, sources=len(members))
     if undated_count:
         yield words.say("undated", count=undated_count, sources=len(members))
     if selection.match_count > len(members):

@@ -120,10 +120,14 @@ class Reading:
 
 @frozen
 class ScoredItem:
-    """An item and its relevance to the query."""
+    """An item and its relevance to the query.
+
+    `head` is the share of the query that its headline and lead hold, 0 to 1.
+    """
 
     reading: Reading
     score: float
+    head: float = 0.0
 
     @property
     def evidence(self) -> EvidenceTexts:

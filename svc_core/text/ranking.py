@@ -82,7 +82,7 @@ class Hit:
     """An item with its scores; `nearness` is None where its meaning was not compared.
 
     `soft` is the share of the query that it answers by its words, `head` the part of the query that
-    its headline and lead hold.
+    its headline and lead hold; `top` is the best score of its subject.
     """
 
     reading: Reading
@@ -90,6 +90,7 @@ class Hit:
     head: float
     nearness: Nearness | None = None
     feedback: float = 0.0
+    top: float = 1.0
 
     @property
     def match(self) -> float:
@@ -106,6 +107,11 @@ class Hit:
     def score(self) -> float:
         """How relevant it is."""
         return round(self.match + self.basis.feedback * self.feedback, 9)
+
+    @property
+    def share(self) -> float:
+        """How relevant it is beside the best item of its subject."""
+        return self.score / self.top
 
     @property
     def margin(self) -> float:
@@ -177,7 +183,8 @@ def _with_stories(ranking: Ranking, items: Sequence[Reading]) -> list[Hit]:
         publishers = {item.evidence.publisher for item in members}
         if len(publishers) > 1 and fmean(row.feedback for row in rows) >= _STORY_FEEDBACK:
             brought += rows
-    return [*ranking.hits, *brought]
+    top = max((hit.score for hit in ranking.hits), default=1.0)
+    return [evolve(hit, top=top) for hit in (*ranking.hits, *brought)]
 
 
 def _by_subject(query: Query, window: "_Window") -> list[Ranking]:

@@ -182,6 +182,8 @@ _HEADLINE_PARTS = re.compile(r"(?<=\w):\s+|\s[–—-]\s")  # behind what it is 
 _WORD = re.compile(r"[^\W\d_]+")
 _POLITE = re.compile(r"(?<=[\w,] )(?:Sie|Ihnen|Ihre?[mnrs]?)\b")  # within a German sentence
 _QUOTATION = re.compile('["“„«][^"“”„«»]*["”“»]')
+# A headline that only somebody says, perhaps behind what it is about.
+_SPOKEN = re.compile(r"(?:^|: )(?:[„“\"«»][^„“”\"«»]+[”“\"«»]|‘[^‘]+’)[.!]?$")
 _STOPS = (
     (re.compile("[\u3040-\u30ff\u3400-\u9fff]$"), "。"),
     (re.compile("[\u0900-\u097f]$"), "।"),
@@ -206,7 +208,8 @@ def is_aside(headline: str) -> bool:
     is_short = len(_WORD.findall(headline)) < _HEADLINE_WORDS_MIN
     is_label = is_short and not _UNSPACED_SCRIPT.search(headline)
     parts = _HEADLINE_PARTS.split(headline)[1:]
-    return is_label or any(map(_ASIDE.search, (headline, *parts)))
+    is_spoken = bool(_SPOKEN.search(headline))
+    return is_label or is_spoken or any(map(_ASIDE.search, (headline, *parts)))
 
 
 def is_faulty(text: str, language: str | None) -> bool:

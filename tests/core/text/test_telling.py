@@ -602,7 +602,7 @@ def test_common_words_are_those_of_the_store_where_it_has_any(make) -> None:
 def test_a_page_that_hardly_matches_never_opens_for_its_language_or_date(make, week) -> None:
     about = "Das neue Luftschiff wurde am Montag in der Halle gezeigt."
     near = story_of([make("Luftschiff gezeigt", about, language="de", hours=None)], 1.7)
-    far = story_of([make("Some tools", "A list of tools was posted for everyone to try.")], 0.6)
+    far = story_of([make("Some tools", "A list of tools was posted for everyone to try.")], 0.8)
     report = draft_report("W", "t", week, StorySelection((near, far), (), 2, Frequencies(1000)))
     assert [statement.text for statement in report.words.opening] == [about]
     assert [statement.text for statement in report.words.key_points] == ["Luftschiff gezeigt."]
@@ -666,11 +666,35 @@ def test_without_a_period_the_title_spans_the_dates_of_what_is_told(make) -> Non
 
 def test_a_story_that_hardly_matches_is_no_key_point(make, week) -> None:
     near = story_of([make("Zeppelin lands in Albany")], 1.7)
-    far = story_of([make("Bread prices rise in Boston")], 0.6)
+    far = story_of([make("Bread prices rise in Boston")], 0.8)
     report = draft_report("W", "t", week, StorySelection((near, far), (), 2, Frequencies(1000)))
     assert [statement.text for statement in report.words.opening] == ["Zeppelin lands in Albany."]
     assert report.words.key_points == ()
     assert [statement.text for statement in report.words.briefs] == ["Bread prices rise in Boston."]
+    assert report.stories == (near, far)
+
+
+def test_what_is_less_surely_about_the_subject_is_listed_last_and_not_told(make, week) -> None:
+    near = story_of([make("Zeppelin lands in Albany")], 1.7)
+    far = story_of([make("Bread prices rise in Boston"), make("Baker in Boston retires")], 0.6)
+    report = draft_report("W", "t", week, StorySelection((far, near), (), 3, Frequencies(1000)))
+    assert {statement.text for statement in statements_of(report)} == {"Zeppelin lands in Albany."}
+    titles = [source.title for source in report.words.sources]
+    assert titles[0] == "Zeppelin lands in Albany"
+    assert {*titles[1:]} == {"Bread prices rise in Boston", "Baker in Boston retires"}
+    note = "Less surely about this subject, so listed last and not told: 2 of 3 sources."
+    assert report.words.notes == (note,)
+    assert report.stories == (near,)
+
+
+def test_a_headline_that_holds_the_subject_is_told_from_a_smaller_share_of_the_score(
+    make, week
+) -> None:
+    near = story_of([make("Zeppelin lands in Albany")], 1.7)
+    item = ScoredItem(reading_of(make("Zeppelin repaired in Boston")), 0.6, head=1.0)
+    far = Story("far", (item,))
+    report = draft_report("W", "t", week, StorySelection((near, far), (), 2, Frequencies(1000)))
+    assert [statement.text for statement in report.words.briefs] == ["Zeppelin repaired in Boston."]
 
 
 def test_headlines_that_open_a_report_stay_key_points_where_they_are_many(make, week) -> None:
