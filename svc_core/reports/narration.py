@@ -18,6 +18,7 @@ Rule 7: an item is quoted when it is close to the rest of its story, and a sente
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise, takewhile
 from math import log2, sqrt
 
 from attrs import define, field
@@ -107,6 +108,12 @@ class StoryPlan:
     lines: list[NarrationLine] = field(factory=list)
     further: list[NarrationLine] = field(factory=list)
     section: list[NarrationLine] = field(factory=list)
+
+    @property
+    def opener(self) -> Extract | None:
+        """The sentence to open a report with; None where the headline says the news itself."""
+        is_fit = self.intro is not None and (self.intro.opens or is_aside(self.heading))
+        return self.intro if is_fit else None
 
     def place_of(self, item: ScoredItem) -> int:
         """Which development of the story an item is of."""
@@ -251,8 +258,9 @@ class Narrator:
                 if quote.is_standalone and (quote.place == 0 or quote.matches_headline)
             ),
             key=lambda quote: (
-                quote.item is not plan.lead,
                 plan.place_of(quote.item) != plan.place_of(plan.lead),
+                not quote.opens,
+                quote.item is not plan.lead,
                 -plan.reach[quote.item.evidence.id],
                 not quote.matches_headline,
                 quote.place,
@@ -263,16 +271,18 @@ class Narrator:
         )
 
     def _opening(self, main: Sequence[StoryPlan]) -> list[NarrationLine]:
-        """The sentences that introduce the first stories; their headlines where none has a text."""
+        """The sentences that introduce the first stories; a headline where the first has none."""
         own = [plan for plan in main if _is_own(plan.lead, self._language)] or list(main)
         limit = OPENING_MAX if len(self._plans) > _FEW_STORIES else OPENING_FEW_MAX
-        quotable = [plan for plan in own if plan.intro]
-        heads = [plan for plan in quotable if plan.story.is_dated] or quotable
-        lines: list[NarrationLine] = []
+        heads = [plan for plan in own if plan.story.is_dated] or own
+        first = next((o for o in heads if o.opener or not is_aside(o.heading)), heads[0])
+        if not any(plan.opener for plan in heads):
+            return self._headlines(heads if len(heads) <= OPENING_MAX else [first])
+        lines = [] if first.opener else self._headlines([first])
         for plan in heads:
-            if plan.intro and len(lines) < limit and self._is_new(plan.intro):
-                lines.append(self._quote(plan, plan.intro))
-        return lines or self._headlines(main if len(main) <= OPENING_MAX else own[:1])
+            if plan.opener and len(lines) < limit and self._is_new(plan.opener):
+                lines.append(self._quote(plan, plan.opener))
+        return lines
 
     def _whole(self, plan: StoryPlan) -> tuple[list[NarrationLine], list[NarrationLine]]:
         """The only main story: its opening, and a section that continues where there is much.
@@ -288,11 +298,17 @@ class Narrator:
                     text = with_full_stop(item.reading.headline)
                     lines.append(self._line(plan, text, item.evidence))
             return list(dict.fromkeys(lines)), []
+        headlines = [] if plan.opener else self._headlines([plan])
         quotes = self._pick(plan, plan.intro)
         lines = [self._quote(plan, quote) for quote in quotes]
+        if headlines:
+            plan.section = lines
+            return headlines, lines
+        pairs = takewhile(lambda o: o[1].opens or o[0].item is o[1].item, pairwise(quotes))
+        fit = 1 + sum(1 for _ in pairs)
         first = plan.place_of(plan.intro.item)
         shared = sum(plan.place_of(o.item) == first or plan.is_shared(o.item) for o in quotes)
-        limit = min(OPENING_MAX, shared if len(quotes) - shared > 1 else OPENING_MAX)
+        limit = min(OPENING_MAX, fit, shared if len(quotes) - shared > 1 else OPENING_MAX)
         cuts = (
             end for end in range(limit, 0, -1) if end < len(quotes) and quotes[end].is_standalone
         )
@@ -397,9 +413,10 @@ class Narrator:
         intro = picks[0]
         if quote.item is intro.item and quote.place <= intro.place:
             return False
-        before = any(o.item is quote.item and o.place == quote.place - 1 for o in picks)
+        gaps = [quote.place - o.place for o in picks if o.item is quote.item]
+        is_led = quote.place == 0 or quote.matches_headline or max(gaps, default=0) > 0
         return (
-            (quote.is_standalone or before)
+            ((quote.is_standalone and is_led) or 1 in gaps)
             and self._is_new(quote)
             and not any(quote.repeats(pick) for pick in picks)
         )

@@ -40,6 +40,12 @@ ANEW_MIN = 0.6
 ABOUT_MIN = 0.25
 """Cosine to the headline from which a sentence says what the headline does."""
 
+OPENS_MIN = 2.0
+"""Square of the number of terms that a sentence shares with the headline of its item, over the
+number of that headline's terms, from which it names what the headline does. Of first sentences that
+reports of 70 publishers quoted, 167 of 373 good ones have it, 4 of 98 bad ones (captions,
+fragments, teasers, such as need the sentence before them), and 1 of 75 that tell no news."""
+
 _PLACE, _PLACES = 1.8, 8
 _CENTRAL = 1.1
 _LENGTH, _WORDS_FULL = 1.4, 25
@@ -53,14 +59,15 @@ Vector = Mapping[str, float]
 class Extract:
     """A whole sentence of an item with its score; `place` is its index in the text, from 0.
 
-    The flags say whether it can be understood without the sentence before it, and whether it
-    repeats what the headline of the story says.
+    The flags say whether it can be understood without the sentence before it, whether it can begin
+    what is told of its item, and whether it repeats what the headline of the story says.
     """
 
     text: str
     item: ScoredItem
     place: int
     is_standalone: bool
+    opens: bool
     matches_headline: bool
     score: float
     vector: Vector = field(repr=False)
@@ -103,7 +110,11 @@ def extract_sentences(
         has_subject = place == 0 or echoes or names_subjects(language)
         is_named = has_subject and not lacks_name(text, language, headline)
         standalone = is_named and stands_alone(text, language)
-        sentences.append(Extract(text, item, place, standalone, echoes, round(score, 9), vector))
+        shared = len(vector.keys() & item.reading.title)
+        opens = standalone and shared**2 >= OPENS_MIN * len({*item.reading.title})
+        sentences.append(
+            Extract(text, item, place, standalone, opens, echoes, round(score, 9), vector)
+        )
     return sentences
 
 

@@ -204,7 +204,7 @@ def is_broken(text: str) -> bool:
 
 
 def is_aside(headline: str) -> bool:
-    """Whether a headline asks, comments, shows or only names a day instead of reporting."""
+    """Whether a headline asks, comments, quotes, shows or only names a day, and does not report."""
     is_short = len(_WORD.findall(headline)) < _HEADLINE_WORDS_MIN
     is_label = is_short and not _UNSPACED_SCRIPT.search(headline)
     parts = _HEADLINE_PARTS.split(headline)[1:]

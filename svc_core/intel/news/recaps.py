@@ -116,7 +116,7 @@ def _bullet(story: Story, frequencies: Frequencies) -> RecapBullet:
         for quote in extract_sentences(story.members, headline, frequencies)
         if quote.is_standalone
     ]
-    quote = max(quotes, key=lambda quote: (quote.score, quote.item.evidence.id), default=None)
+    quote = max(quotes, key=lambda o: (o.opens, o.score, o.item.evidence.id), default=None)
     item = best.evidence if quote is None else quote.item.evidence
     text = best.headline if quote is None else quote.text
     words = TextWords.of(text)

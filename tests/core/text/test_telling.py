@@ -175,7 +175,7 @@ def test_what_matches_is_told_to_a_stated_bound_and_the_rest_is_counted(make, we
 def test_a_mark_stands_only_behind_what_an_item_holds(make, week) -> None:
     sentence = "The strike at Rotterdam halted 40 container ships on Monday."
     items = [
-        make("Strike halts Rotterdam", f"{sentence} Pilots were asked to wait at sea.", id="a"),
+        make("Strike at Rotterdam halted", f"{sentence} Pilots were asked to wait at sea.", id="a"),
         make("Rotterdam at a standstill", "Ships: 41.", id="b", source="beta"),
         make("Port closed", f"Pilots agree. {sentence}", id="c", source="gamma"),
     ]
@@ -208,7 +208,7 @@ def test_the_opening_quotes_what_introduces_the_first_sections(make, week) -> No
     groups = [
         [
             make(
-                f"{town} loses its airship",
+                f"Airship of {town} {fate.split()[0]}",
                 f"The airship of {town} was {fate}. "
                 f"It carried {fate[::-1]} letters. Engineers of {fate[::2]} blamed the ropes.",
             )
@@ -288,6 +288,45 @@ def test_one_event_is_told_in_the_readers_language_only(make, week) -> None:
     assert german.words.opening[0].citations == (german.numbers[french.id],)
 
 
+NEWS = "The airship of Fjordby burned at the harbour before dawn on Sunday."
+APART = "Officials call the fire at the harbour the worst in years."
+STORM = "Storm sinks two ferries off Fjordby", "Two ferries sank off Fjordby in a storm at noon."
+QUOTE = "“We have lost all that we had in this fire”"
+
+
+@pytest.mark.parametrize(
+    ("first", "opening", "sections"),
+    [
+        (("Airship of Fjordby burned", NEWS), [NEWS, STORM[1]], []),
+        (("Airship of Fjordby burned", APART), ["Airship of Fjordby burned.", STORM[1]], [[APART]]),
+        ((QUOTE, APART), [STORM[1], APART], []),
+        ((QUOTE, ""), [STORM[1]], []),
+    ],
+)
+def test_a_story_opens_with_a_sentence_that_names_what_its_headline_does(
+    make, week, first: tuple[str, str], opening: list[str], sections: list[list[str]]
+) -> None:
+    report = made_of(week, [make(*first)], [make(*STORM)])
+    assert [line.text for line in report.words.opening] == opening
+    assert [
+        [line.text for line in section.statements] for section in report.words.sections
+    ] == sections
+
+
+def test_a_later_sentence_of_an_item_follows_its_first(make, week) -> None:
+    burned = make("Airship of Fjordby burned", NEWS, id="a")
+    text = "Owners spoke of ropes on Monday. Engineers had warned of old masts for months."
+    late = make("Airship fire of Fjordby: owners speak", text, id="b", hours=-1)
+    report = draft_report("W", "t", week, in_developments([burned], [late]))
+    (section,) = report.words.sections
+    assert [line.text for line in report.words.opening] == [NEWS]
+    assert " ".join(line.text for line in section.statements) == text
+    hushed = make(late.title, f"Why do owners speak? {text.partition('. ')[2]}", id="b", hours=-1)
+    report = draft_report("W", "t", week, in_developments([burned], [hushed]))
+    assert [line.text for line in statements_of(report)][:1] == [NEWS]
+    assert "Engineers" not in render.markdown(report.title, report.words)
+
+
 def test_an_undated_item_never_opens_where_a_dated_one_can(make, week) -> None:
     without_date = make(
         "Mast falls", "The old mast of the dock fell into the sea again.", hours=None
@@ -302,7 +341,7 @@ def test_an_undated_item_never_opens_where_a_dated_one_can(make, week) -> None:
     bare = make("Quay sinks", hours=-9)
     headless = made_of(week, [bare], [without_date])
     assert [statement.citations for statement in headless.words.opening] == [
-        (headless.numbers[without_date.id],)
+        (headless.numbers[bare.id],)
     ]
 
 
@@ -321,14 +360,14 @@ def test_developments_are_told_in_the_order_of_time(make, week) -> None:
     burns = "A Zeppelin was burned at Fjordby harbour before dawn on Sunday."
     ends = "Divers ended their search for the two missing pilots at noon."
     first = make("Zeppelin burns at Fjordby harbour", burns, hours=-30, id="a")
-    later = make("Zeppelin search ends at Fjordby harbour", ends, hours=-2, id="b")
+    later = make("Divers ended search for Zeppelin pilots", ends, hours=-2, id="b")
     report = draft_report("W", "t", week, in_developments([first], [later]))
     assert [statement.text for statement in report.words.opening][:2] == [burns, ends]
 
 
 def test_each_development_that_several_publishers_report_is_a_key_point(make, week) -> None:
     search = "Divers searched for two pilots after the ferry burned at Fjordby harbour."
-    court = "Magistrates let the owner go on bail for a week."
+    court = "Magistrates let the ferry owner go on bail for a week."
     mourning = "A neighbour wept in grief after the ferry burned at Fjordby harbour."
     groups = [
         [
@@ -411,7 +450,7 @@ def test_the_newest_state_of_a_development_leads(make, week) -> None:
 
 def test_also_reporting_is_another_publisher_of_the_same_development(make, week) -> None:
     text = "The airship of Fjordby was burned at the harbour on Sunday."
-    lead = make("Airship burns at Fjordby", text)
+    lead = make("Airship burned at Fjordby", text)
     others = [
         make("Airship of Fjordby in flames", id="b", source="beta"),
         make("Flames at Fjordby: airship lost", id="b2", source="beta"),
@@ -568,7 +607,7 @@ def test_what_is_no_whole_sentence_of_news_never_opens_a_report(make, week, text
 
 def test_a_section_has_a_few_sentences_and_never_begins_in_the_middle(make, week) -> None:
     fates = (
-        "lost at sea",
+        "lost at sea with eleven pilots",
         "sold to Fjordland",
         "shown in a museum",
         "burned by boys",
@@ -578,7 +617,7 @@ def test_a_section_has_a_few_sentences_and_never_begins_in_the_middle(make, week
     questions = ["Who built the masts then?", "Who paid for all that?", "And who cares now?", late]
     early = make("Old masts", " ".join(questions), hours=-40)
     lead = make(
-        "Masts of the airship", " ".join(f"One of the masts was {fate} in May." for fate in fates)
+        "Mast lost at sea", " ".join(f"One of the masts was {fate} in May." for fate in fates)
     )
     base = story_of([early, lead])
     lone = attrs.evolve(base, developments=tuple((member,) for member in base.members))
@@ -587,7 +626,7 @@ def test_a_section_has_a_few_sentences_and_never_begins_in_the_middle(make, week
     split_story = attrs.evolve(story, developments=((base.members[0],), (better,)))
     report = draft_report("W", "t", week, StorySelection((split_story,), (), 2, Frequencies(1000)))
     texts = [statement.text for statement in report.words.opening]
-    assert texts[0] == "One of the masts was lost at sea in May."
+    assert texts[0] == "One of the masts was lost at sea with eleven pilots in May."
     assert 2 <= len(texts) <= 3
     assert late not in texts
 
@@ -612,13 +651,13 @@ def test_a_page_that_hardly_matches_never_opens_for_its_language_or_date(make, w
 
 def test_an_only_story_is_told_once_and_its_section_goes_on(make, week) -> None:
     fates = {
-        "Albany": "A circus bought the oldest airship from its mayor.",
-        "Boston": "Painters were sent into a new hall on Friday.",
-        "Camden": "Goats of one farm had eaten every rope.",
-        "Dallas": "Pilots from Fjordby are given free lodging.",
+        "Albany": "a circus bought the oldest airship from its mayor.",
+        "Boston": "painters were sent with ladders into a hall on Friday.",
+        "Camden": "goats of one farm had eaten every rope and sail.",
+        "Dallas": "pilots from Fjordby are given free lodging.",
     }
     items = [
-        make(f"News of {town}", text, id=town, hours=at)
+        make(f"News of {town}", f"The news of {town} is that {text}", id=town, hours=at)
         for at, (town, text) in enumerate(fates.items())
     ]
     story = story_of(items)
@@ -631,8 +670,8 @@ def test_an_only_story_is_told_once_and_its_section_goes_on(make, week) -> None:
     assert not {statement.text for statement in section.statements} & set(opening)
     assert len(report.words.key_points) == 1
     first, *rest = fates.values()
-    chain = " ".join([first, *(f"It said that {text.lower()}" for text in rest)])
-    run = made_of(week, [make("Airship gone", chain, id=str(at)) for at in range(4)])
+    chain = " ".join([first.capitalize(), *(f"It said that {text}" for text in rest)])
+    run = made_of(week, [make("Circus bought airship", chain, id=str(at)) for at in range(4)])
     assert run.words.sections == ()
     assert len(run.words.opening) > 3
 
