@@ -252,17 +252,12 @@ class Narrator:
             own = [quote for item in part for quote in quotes.get(item.evidence.id, ())]
             plan.quotes += _newest_quotes(own, tongue)
         plan.intro = min(
-            (
-                quote
-                for quote in plan.quotes
-                if quote.is_standalone and (quote.place == 0 or quote.matches_headline)
-            ),
+            (quote for quote in plan.quotes if quote.leads),
             key=lambda quote: (
                 plan.place_of(quote.item) != plan.place_of(plan.lead),
                 not quote.opens,
                 quote.item is not plan.lead,
                 -plan.reach[quote.item.evidence.id],
-                not quote.matches_headline,
                 quote.place,
                 -quote.score,
                 quote.item.evidence.id,
@@ -414,9 +409,9 @@ class Narrator:
         if quote.item is intro.item and quote.place <= intro.place:
             return False
         gaps = [quote.place - o.place for o in picks if o.item is quote.item]
-        is_led = quote.place == 0 or quote.matches_headline or max(gaps, default=0) > 0
+        is_behind = quote.is_standalone and any(gap > 0 for gap in gaps)
         return (
-            ((quote.is_standalone and is_led) or 1 in gaps)
+            (quote.leads or is_behind or 1 in gaps)
             and self._is_new(quote)
             and not any(quote.repeats(pick) for pick in picks)
         )

@@ -20,7 +20,6 @@ from svc_core.text.sentences import (
     is_faulty,
     is_whole,
     lacks_name,
-    names_subjects,
     stands_alone,
 )
 from svc_core.text.words import terms
@@ -59,16 +58,17 @@ Vector = Mapping[str, float]
 class Extract:
     """A whole sentence of an item with its score; `place` is its index in the text, from 0.
 
-    The flags say whether it can be understood without the sentence before it, whether it can begin
-    what is told of its item, and whether it repeats what the headline of the story says.
+    The flags say whether it is understood without the sentence before it; whether it can stand
+    without any other of its item, being the first or saying what the headline of the story does;
+    and whether it can open a report, because it names what the headline of its item does.
     """
 
     text: str
     item: ScoredItem
     place: int
     is_standalone: bool
+    leads: bool
     opens: bool
-    matches_headline: bool
     score: float
     vector: Vector = field(repr=False)
 
@@ -106,15 +106,12 @@ def extract_sentences(
             + _HEADLINE * closeness
             - _FAULT * is_faulty(text, language)
         )
-        echoes = closeness >= ABOUT_MIN
-        has_subject = place == 0 or echoes or names_subjects(language)
-        is_named = has_subject and not lacks_name(text, language, headline)
-        standalone = is_named and stands_alone(text, language)
+        standalone = not lacks_name(text, language, headline) and stands_alone(text, language)
+        leads = standalone and (place == 0 or closeness >= ABOUT_MIN)
         shared = len(vector.keys() & item.reading.title)
-        opens = standalone and shared**2 >= OPENS_MIN * len({*item.reading.title})
-        sentences.append(
-            Extract(text, item, place, standalone, opens, echoes, round(score, 9), vector)
-        )
+        opens = leads and shared**2 >= OPENS_MIN * len({*item.reading.title})
+        flags = standalone, leads, opens
+        sentences.append(Extract(text, item, place, *flags, round(score, 9), vector))
     return sentences
 
 

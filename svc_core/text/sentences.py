@@ -281,11 +281,6 @@ def capitalises_nouns(language: str | None) -> bool:
     return language in _words("capitals")
 
 
-def names_subjects(language: str | None) -> bool:
-    """Whether references back show in words: not in a language whose verb implies the subject."""
-    return bool(_phrases("leaning", language or "")) and language not in _words("subjectless")
-
-
 def stands_alone(text: str, language: str | None) -> bool:
     """Whether a whole sentence is understood, and read with ease, without the one before it."""
     is_short = len(text.split()) <= _ALONE_WORDS_MAX

@@ -112,9 +112,7 @@ def _bullet(story: Story, frequencies: Frequencies) -> RecapBullet:
     best = story.best_reading
     headline = vector_of(best.headline, best.language, frequencies)
     quotes = [
-        quote
-        for quote in extract_sentences(story.members, headline, frequencies)
-        if quote.is_standalone
+        quote for quote in extract_sentences(story.members, headline, frequencies) if quote.leads
     ]
     quote = max(quotes, key=lambda o: (o.opens, o.score, o.item.evidence.id), default=None)
     item = best.evidence if quote is None else quote.item.evidence

@@ -11,7 +11,6 @@ from svc_core.text.sentences import (
     is_aside,
     is_broken,
     lacks_name,
-    names_subjects,
     split_sentences,
     stands_alone,
 )
@@ -146,13 +145,6 @@ def test_a_headline_that_asks_shows_quotes_or_names_a_day_is_an_aside() -> None:
 
 def test_a_headline_has_no_marks_of_a_live_blog() -> None:
     assert clean_headline("Harbour: +++ Ships wait for C++ +++") == "Harbour: Ships wait for C++"
-
-
-def test_only_where_sentences_name_their_subject_do_words_tell_which_of_them_lean() -> None:
-    assert [names_subjects(language) for language in ("en", "de", "es", "sv", None)] == [
-        *(True, True),
-        *(False, False, False),
-    ]
 
 
 @pytest.mark.parametrize("piece", ["A. ", "Mr. ", "U.S. ", "<!--", "(", "' . "])
