@@ -7,8 +7,8 @@ Rule 2: a sentence stands once, but the opening quotes what introduces the first
         the opening.
 Rule 3: quotes of a story are in the language of its lead, the reader's where an item has it.
 Rule 4: sentences that refer to the one before ("He also said ...") stand only behind that one; so
-        do those that begin with what neither they nor the headline name ("The photo ..."). What opens
-        a report names what the headline of its item does, or else the headline stands.
+        do those that begin with what neither they nor the headline name ("The photo ..."). What
+        opens a report names what the headline of its item does, or else the headline stands.
 Rule 5: what leads a story is close to all of it, in a development that many publishers report, and
         a new one of these. Other developments that several report are key points, too.
 Rule 6: what is told in a line is surely about the subject: other stories than the main ones are
