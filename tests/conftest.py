@@ -9,7 +9,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from importlib.util import find_spec
 from types import FrameType
 
@@ -33,6 +33,11 @@ RECURSION = sys.getrecursionlimit()
 
 settings.load_profile(sampling.GATE)
 
+# What is not there is looked for on the whole path with every request that is made in this process,
+# and a grammar of addresses beyond ASCII, which nothing here checks, is compiled for a second.
+for absent in ("sniffio", "rfc3987_syntax"):
+    sys.modules.setdefault(absent, None)  # type: ignore[arg-type]
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Tests that need a store, and do not say which, take the one that is named here."""
@@ -51,15 +56,32 @@ def _is_missing(name: str) -> bool:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Each worker begins elsewhere: it compiles what the others later load, and not all of it."""
+    report = yield
+    if isinstance(collector, pytest.Dir) and report.passed:
+        parts, worker = report.result, os.environ.get("PYTEST_XDIST_WORKER", "gw0")  # noqa: TID251
+        count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))  # noqa: TID251
+        first = len(parts) * int(worker.removeprefix("gw")) // count
+        report.result = parts[first:] + parts[:first]
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """What is imported and collected stays to the end: nothing of it is looked at as garbage."""
     gc.disable()
     yield
     gc.freeze()
+    gc.set_threshold(10_000, 20, 20)  # by default, to look for garbage is a twentieth of the work
     gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.path.parts)
     # eth-account brings what raises it so far that JSON which nests too deep ends the interpreter.
     sys.setrecursionlimit(RECURSION)
     missing = {name for item in items for name in _needs(item) if _is_missing(name)}
