@@ -66,13 +66,13 @@ SELECT oid::regclass AS part FROM pg_class
 _EMPTY = f"""
 DO $$ DECLARE part text; has_rows bool; BEGIN
   SET LOCAL session_replication_role = replica;
-  FOR part IN {_TABLES} LOOP
+  FOR part IN {_TABLES} AND pg_relation_size(oid) > 0 LOOP
     EXECUTE format('SELECT EXISTS (SELECT FROM %s)', part) INTO has_rows;
     IF has_rows THEN EXECUTE format('DELETE FROM %s', part); END IF;
   END LOOP;
 END $$
 """
-"""Deletes all rows of all tables; those that have none, which are most, are only looked at."""
+"""Deletes all rows of all tables; most have no file, few of the others have rows."""
 _ROWS = """
 SELECT format('INSERT INTO {0} OVERRIDING SYSTEM VALUE '
   'SELECT * FROM json_populate_recordset(NULL::{0}, %L)', json_agg(each)) FROM {0} AS each
