@@ -65,7 +65,7 @@ def pytest_make_collect_report(
         parts, worker = report.result, os.environ.get("PYTEST_XDIST_WORKER", "gw0")  # noqa: TID251
         count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))  # noqa: TID251
         first = len(parts) * int(worker.removeprefix("gw")) // count
-        report.result = parts[first:] + parts[:first]
+        parts[:] = parts[first:] + parts[:first]
     return report
 
 
