@@ -124,45 +124,54 @@ class Completion:
 
     def _choice(self, choice: dict[str, Any]) -> str:
         self.finish = choice.get("finish_reason") or self.finish
-        delta = choice.get("delta") or {}
+        delta = choice.get("delta") or choice.get("message") or {}
         for fragment in delta.get("tool_calls") or ():
-            self._take(fragment)
+            self._take(fragment, fragment.get("function") or {})
+        if delta.get("function_call"):  # of the form before `tool_calls`
+            self._take({"index": 0}, delta["function_call"])
         content = _text(delta.get("content"))
         self.pieces += bool(content.strip())
         return content
 
-    def _take(self, fragment: dict[str, Any]) -> None:
-        function = fragment.get("function") or {}
-        slot = self._slot(fragment.get("index"), fragment.get("id"), function.get("name"))
+    def _take(self, fragment: dict[str, Any], function: dict[str, Any]) -> None:
+        id_, name = fragment.get("id") or "", function.get("name") or ""
+        slot = self._slot(fragment.get("index"), id_, name)
+        slot.id = slot.id or id_
+        if not slot.arguments:  # a name comes in pieces, as it grows, or again with each piece
+            slot.name = name if name.startswith(slot.name) else slot.name + name
         arguments = function.get("arguments")
         slot.arguments += json.dumps(arguments) if isinstance(arguments, dict) else arguments or ""
         if len(slot.arguments) > ARGUMENTS_CHARS_MAX:
             raise UpstreamFailure("calls a tool with arguments that have no end")
 
-    def _slot(self, index: int | None, id_: str | None, name: str | None) -> _Slot:
-        """The call that a fragment continues, or a new one.
+    def _slot(self, index: int | None, id_: str, name: str) -> _Slot:
+        """The call that a fragment continues, or a new one, which has a name.
 
         Some endpoints leave out the index, the id or both, or give all calls the index 0.
         """
+        slots = {slot.id: slot for slot in self._slots if slot.id}
         last = self._slots[-1] if self._slots else None
-        slot = last if index is None else self._by_index.get(index)
-        is_other = slot is not None and id_ and slot.id and slot.id != id_
-        is_repeat = slot is not None and name and slot.name and not id_ and slot.is_whole
-        is_new = index is None and name and (slot is None or slot.id != (id_ or ""))
-        if slot is None or is_other or is_repeat or is_new:
+        slot = self._by_index.get(index) if index is not None else slots.get(id_, last)
+        is_other = slot is not None and bool(name) and (
+            slot.id != id_ if slot.id and id_ else slot.is_whole or bool(id_ and slot.name)
+        )  # fmt: skip
+        if slot is None or is_other:
             slot = _Slot()
             self._slots.append(slot)
             if index is not None:
                 self._by_index[index] = slot
-        slot.id, slot.name = slot.id or id_ or "", slot.name or name or ""
         return slot
 
     def calls(self, step: int) -> list[ModelCall]:
-        """The tool calls of a step, with ids of our own."""
-        slots = [slot for slot in self._slots if slot.name][:CALLS_MAX]
+        """The tool calls of a step, with ids of our own; a name that only comes again is none."""
+        slots = [
+            slot
+            for before, slot in zip([None, *self._slots], self._slots, strict=False)
+            if slot.name and (slot.id or slot.arguments or not before or slot.name != before.name)
+        ]
         return [
             ModelCall(f"call_{step}_{number}", slot.name, _object(slot.arguments or "{}"))
-            for number, slot in enumerate(slots, 1)
+            for number, slot in enumerate(slots[:CALLS_MAX], 1)
         ]
 
     def end(self) -> None:

@@ -69,6 +69,83 @@ CALLS: dict[str, tuple[list[Any], list[tuple[str, Any]]]] = {
         [call("get_cve", HALVES[0], index=0, id="a"), call("", HALVES[1], index=0, id="")],
         ONE_CALL,
     ),
+    "an id that comes with one part alone": (
+        [call("get_cve", HALVES[0], index=0), call(None, HALVES[1], index=0, id="a")],
+        ONE_CALL,
+    ),
+    "an id in two parts": (
+        [call("get_cve", HALVES[0], index=0, id="call"), call(None, HALVES[1], index=0, id="_1")],
+        ONE_CALL,
+    ),
+    "parts by their id, without an index": (
+        [
+            call("get_cve", HALVES[0], id="a"),
+            call("list_news", text(QUERY), id="b"),
+            call(None, HALVES[1], id="a"),
+        ],
+        TWO,
+    ),
+    "a name in two parts": (
+        [call("get_", index=0, id="a"), call("cve", index=0), call(None, text(CVE), index=0)],
+        ONE_CALL,
+    ),
+    "a name in two parts, the second with the arguments": (
+        [call("get_", "", index=0), call("cve", text(CVE), index=0)],
+        ONE_CALL,
+    ),
+    "a name in two parts and the id again": (
+        [call("get_", id="a"), call("cve", HALVES[0], id="a"), call(None, HALVES[1], id="a")],
+        ONE_CALL,
+    ),
+    "a name in two parts without index and id": (
+        [call("get_"), call("cve", text(CVE)), call("list_"), call("news", text(QUERY))],
+        TWO,
+    ),
+    "a name that grows": ([call("get_", index=0), call("get_cve", text(CVE), index=0)], ONE_CALL),
+    "the name again with each part": (
+        [
+            call("get_cve", "", index=0, id="a"),
+            call("get_cve", HALVES[0], index=0),
+            call("get_cve", HALVES[1], index=0),
+            call("get_cve", "", index=0),
+        ],
+        ONE_CALL,
+    ),
+    "the name again with each part, without index and id": (
+        [call("get_cve", HALVES[0]), call("get_cve", HALVES[1]), call("list_news", text(QUERY))],
+        TWO,
+    ),
+    "one tool twice at index 0": (
+        [call("get_cve", text(CVE), index=0), call("get_cve", text(CVE), index=0)],
+        ONE_CALL * 2,
+    ),
+    "one tool twice at index 0, in parts": (
+        [
+            call("get_cve", text(CVE), index=0),
+            call("get_cve", "", index=0),
+            call(None, text(CVE), index=0),
+        ],
+        ONE_CALL * 2,
+    ),
+    "a chunk without choices between the parts": (
+        [call("get_cve", HALVES[0], index=0), {"choices": []}, call(None, HALVES[1], index=0)],
+        ONE_CALL,
+    ),
+    "a call of the form before": (
+        [
+            chunk(function_call={"name": "get_cve", "arguments": HALVES[0]}),
+            chunk(function_call={"arguments": HALVES[1]}),
+        ],
+        ONE_CALL,
+    ),
+    "a whole message in place of a delta": (
+        [{"choices": [{"message": call("get_cve", CVE, id="a")["choices"][0]["delta"]}]}],
+        ONE_CALL,
+    ),
+    "arguments as an object, without index and id": (
+        [call("get_cve", CVE), call("list_news", QUERY)],
+        TWO,
+    ),
     "arguments as an object": ([call("get_cve", CVE, index=0)], ONE_CALL),
     "no arguments": ([call("get_cve", None, index=0, id="a")], [("get_cve", {})]),
     "arguments that are no JSON": ([call("get_cve", "{cve", index=0)], [("get_cve", None)]),
