@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -50,6 +51,8 @@ class Answer:
     sources: tuple[AnswerSource, ...]
     rows: tuple[Mapping[str, Any], ...] = field(repr=False)
     cpu_seconds: float = 0.0
+    first_seconds: float = 0.0
+    """Until the first word of the answer."""
 
     @property
     def text(self) -> str:
@@ -99,14 +102,18 @@ class Agent:
         site = Site(host.origin, aliases=False)
         actor = Actor(self.tenant, self.tenant)
         tools = _Listening(CatalogueTools(site).of(service, actor, service.now()))
-        start = time.process_time()
-        stream = await host.providers[Backend].open(Turn(question, service.now(), history), tools)
-        events = [event async for event in stream]
-        seconds = time.process_time() - start
+        start, cpu_start, first_seconds = time.perf_counter(), time.process_time(), 0.0
+        events = []
+        turn = Turn(question, service.now(), history)
+        async for event in await host.providers[Backend].open(turn, tools):
+            events.append(event)
+            if isinstance(event, Text) and not first_seconds:
+                first_seconds = time.perf_counter() - start
+        cpu_seconds = time.process_time() - cpu_start
         sources = tuple(event for event in events if isinstance(event, AnswerSource))
         rows = tuple(tools.rows.get(source.id, {}) for source in sources)
         texts = tuple(event.text for event in events if isinstance(event, Text))
-        return Answer(texts, sources, rows, seconds)
+        return Answer(texts, sources, rows, cpu_seconds, first_seconds)
 
 
 @frozen
@@ -153,25 +160,22 @@ class Stores:
             service, model = runtime.service, runtime.providers.embedder
             feeds = folder / "feeds"
             feeds.mkdir()
-            if members["files"] or name == "any":
-                home = await service.system(
-                    lambda ctx: accounts.create_workspace(
-                        ctx, name=name, plan="elite", plans=service.plans
-                    )
-                )
-                tenant = home.id
-                options = members.get("options", {})
-                sources = [
-                    await add_source(
-                        service, str(path), name=path.stem, options=_options(options.get(file, ""))
-                    )
-                    for file, path in self._paths(members)
-                ]
-                for outcome in await pull_all(service, sources, fetcher):
-                    if outcome.status == "failed":
-                        print(f"not taken in: {outcome.source and outcome.source.name}")
-            else:
+            if name == "demo":
                 tenant = (await seed_demo(service, fetcher, feeds)).workspace_id
+            else:
+                make = partial(accounts.create_workspace, name=name, plan="elite")
+                home = await service.system(partial(make, plans=service.plans))
+                tenant = home.id
+            options = members.get("options", {})
+            sources = [
+                await add_source(
+                    service, str(path), name=path.stem, options=_options(options.get(file, ""))
+                )
+                for file, path in self._paths(members)
+            ]
+            for outcome in await pull_all(service, sources, fetcher):
+                if outcome.status == "failed":
+                    print(f"not taken in: {outcome.source and outcome.source.name}")
             if model is not None:
                 await VectorWork(service, model, runtime.shared.leases).work()
             await IndexWork(service, model, runtime.shared.leases).work()
