@@ -13,9 +13,10 @@ from typing import Any, Final
 
 from attrs import define, field
 
-from svc_core.agent import credits, threads
+from svc_core.access import chat_credits
+from svc_core.access.chat_credits import Reservation
+from svc_core.agent import threads
 from svc_core.agent.agent_ports import Backend, Toolbox, Turn
-from svc_core.agent.credits import Reservation
 from svc_core.agent.encoder import Encoder
 from svc_core.agent.request import ChatRequest
 from svc_core.agent.threads import ThreadContext
@@ -93,7 +94,7 @@ class AnswerStream:
             if self._is_begun or self.encoder.end is not None:
                 await self._save_turn()
         finally:
-            await credits.settle(
+            await chat_credits.settle(
                 self.work, self.reservation, refund=not self._transcript.is_answered
             )
 

@@ -8,7 +8,8 @@ import attrs
 from attrs import frozen
 
 from svc_core import wire
-from svc_core.agent import credits, samples, threads
+from svc_core.access import chat_credits
+from svc_core.agent import samples, threads
 from svc_core.agent.agent_ports import Backend, Tools
 from svc_core.agent.answer_stream import AnswerStream
 from svc_core.agent.chunks import MODEL, ChunkEncoder
@@ -159,7 +160,7 @@ async def _answer(
         bool(retention),
         message_id,
         frames,
-        await credits.reserve(ctx.work, tenant),
+        await chat_credits.reserve(ctx.work, tenant),
         ctx.actor.user_id,
     )
     return answer.stream(backend, tools, fields)

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-from svc_core.access import audit, lockouts, workspace_members
+from svc_core.access import audit, chat_credits, lockouts, workspace_members
 from svc_core.access import operations as accounts
 from svc_core.access import person_operations as people
 from svc_core.access.model import ENDINGS, KEYS, MEMBERS, USERS, WORKSPACES
 from svc_core.access.one_use_links import LINKS
 from svc_core.access.people import CREDENTIALS
 from svc_core.access.person_sessions import SESSIONS
-from svc_core.agent import credits
 from svc_core.agent import operations as agent
 from svc_core.agent import thread_commands as conversations
 from svc_core.agent.threads import THREAD_HEADS, THREAD_TURNS, THREADS
@@ -119,7 +118,7 @@ COLLECTIONS: tuple[Collection[Any], ...] = (
     SESSIONS,
     LINKS,
     *audit.COLLECTIONS,
-    credits.CREDITS,
+    chat_credits.CREDITS,
     THREADS,
     THREAD_TURNS,
     THREAD_HEADS,
@@ -168,7 +167,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     *people.LOCAL_OPERATIONS,
     *audit.LOCAL_OPERATIONS,
     *lockouts.LOCAL_OPERATIONS,
-    *credits.LOCAL_OPERATIONS,
+    *chat_credits.LOCAL_OPERATIONS,
     *conversations.LOCAL_OPERATIONS,
     *sources.LOCAL_OPERATIONS,
     *offers.LOCAL_OPERATIONS,

@@ -17,9 +17,9 @@ from typing import Final
 
 from attrs import frozen
 
-from svc_core.access import limits
+from svc_core.access import chat_credits, limits
 from svc_core.access import operations as accounts
-from svc_core.agent import credits, threads
+from svc_core.agent import threads
 from svc_core.agent.agent_ports import Backend, Tools, Turn
 from svc_core.agent.answer_events import AnswerFailure as Unanswered
 from svc_core.agent.transcript import Transcript, transcribe
@@ -119,14 +119,14 @@ class _Run:
         actor = await self.service.read(
             SYSTEM, partial(accounts.person_actor, tenant=self.tenant, user_id=owner)
         )
-        credit = await credits.reserve(self.service, self.tenant)
+        credit = await chat_credits.reserve(self.service, self.tenant)
         transcript = Transcript()
         try:
             run = await self.service.write(self.tenant, partial(_begin_run, task=self.task))
             if run is not None:
                 await self._answer(run, actor, transcript)
         finally:
-            await credits.settle(self.service, credit, refund=not transcript.is_answered)
+            await chat_credits.settle(self.service, credit, refund=not transcript.is_answered)
 
     async def _answer(self, run: AutomationRun, actor: Actor, transcript: Transcript) -> None:
         turn, lends = Turn(run.instructions, self.service.now()), self.service.host.providers

@@ -10,14 +10,14 @@ from typing import Any, TypeVar, cast
 import pytest
 
 from svc_core import catalog
+from svc_core.access import chat_credits
 from svc_core.access import operations as accounts
+from svc_core.access.chat_credits import CREDITS, ChatCredits
 from svc_core.access.plans import DEFAULT_PLANS, PlanTable
-from svc_core.agent import credits
 from svc_core.agent.agent_ports import Toolbox, Turn
 from svc_core.agent.answer_events import AnswerDone, Event, Step, Text
 from svc_core.agent.answer_stream import AnswerStream
 from svc_core.agent.chunks import ChunkEncoder
-from svc_core.agent.credits import CREDITS, ChatCredits
 from svc_core.agent.encoder import Encoder
 from svc_core.agent.request import ChatRequest
 from svc_core.agent.threads import THREAD_TURNS, ThreadContext, ThreadTurn
@@ -92,7 +92,7 @@ class Desk:
             is_kept=True,
             message_id=ids.new("msg"),
             encoder=encoder,
-            reservation=drive.run(credits.reserve(self.service, self.home)),
+            reservation=drive.run(chat_credits.reserve(self.service, self.home)),
         )
 
     def rows(self) -> tuple[list[ChatCredits], list[ThreadTurn]]:

@@ -11,9 +11,9 @@ import attrs
 import pytest
 
 from svc_core import catalog
+from svc_core.access.chat_credits import CREDITS
 from svc_core.agent.agent_ports import Backend, Toolbox, Turn
 from svc_core.agent.answer_events import Event
-from svc_core.agent.credits import CREDITS
 from svc_core.agent.threads import THREAD_TURNS, THREADS
 from svc_http.stores import MemoryStorage
 

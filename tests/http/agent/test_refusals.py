@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from svc_core import catalog
-from svc_core.agent.credits import CREDITS, ChatCredits
+from svc_core.access.chat_credits import CREDITS, ChatCredits
 from svc_core.agent.threads import THREADS
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem

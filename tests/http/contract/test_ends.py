@@ -8,11 +8,11 @@ import pytest
 from svc_core import catalog
 from svc_core.access import limits
 from svc_core.access import operations as accounts
+from svc_core.access.chat_credits import CREDITS, ChatCredits
 from svc_core.access.creation import KeyWish
 from svc_core.access.keys import digest
 from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.access.scopes import SCOPES
-from svc_core.agent.credits import CREDITS, ChatCredits
 from svc_core.base.unset import UNSET
 from svc_core.contract import problem
 from svc_core.operation.inputs import inputs_of

@@ -12,8 +12,8 @@ from attrs import evolve, frozen
 
 from svc_core import catalog
 from svc_core.access import operations as accounts
+from svc_core.access.chat_credits import CREDITS, ChatCredits
 from svc_core.access.plans import DEFAULT_PLANS
-from svc_core.agent.credits import CREDITS, ChatCredits
 from svc_core.base import passes
 from svc_core.catalog.openapi import failures as openapi
 from svc_core.contract import cursor, problem

@@ -11,12 +11,12 @@ import attrs
 import pytest
 
 from svc_core.access import operations as accounts
+from svc_core.access.chat_credits import CREDITS
 from svc_core.access.limits import AGENT_ACCOUNT_RATE
 from svc_core.access.plans import PlanTable
 from svc_core.access.quotas import MemoryCounters
 from svc_core.agent.agent_ports import Backend, Tools, Turn
 from svc_core.agent.answer_events import AnswerDone, AnswerFailure, AnswerSource, Event, Step, Text
-from svc_core.agent.credits import CREDITS
 from svc_core.agent.threads import THREAD_TURNS
 from svc_core.automations import operations as automations
 from svc_core.automations import run_queue as running

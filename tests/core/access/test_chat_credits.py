@@ -11,8 +11,7 @@ import pytest
 
 from svc_core import catalog
 from svc_core.access import operations as accounts
-from svc_core.access.plans import DEFAULT_PLANS, PlanTable
-from svc_core.agent.credits import (
+from svc_core.access.chat_credits import (
     LOCAL_OPERATIONS,
     RESERVED_FOR,
     GrantCredits,
@@ -21,6 +20,7 @@ from svc_core.agent.credits import (
     reserve,
     settle,
 )
+from svc_core.access.plans import DEFAULT_PLANS, PlanTable
 from svc_core.base import drive
 from svc_core.base.seals import Keyring
 from svc_core.contract.problem import Problem
