@@ -4,9 +4,14 @@ A backend gives a run of events: steps that hold tool calls or text, sources bef
 cites them, and one end. Encoders (`ui_stream`, `chunks`) turn them into frames.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
 from attrs import frozen
+
+from svc_core.contract import problem
+
+TEXT_MAX: Final = 16_000  # characters of an answer: clients send it back with every turn
+SOURCES_MAX: Final = 20  # of an answer
 
 FinishReason = Literal["stop", "length"]
 
@@ -81,6 +86,10 @@ class AnswerFailure:
     code: str
     text: str
 
+
+CUT_SHORT: Final = AnswerFailure(
+    problem.INTERNAL_ERROR.code, "The answer ended before it was whole."
+)
 
 Event = (
     Step | ToolCall | ToolResult | ToolFailure | AnswerSource | Text | AnswerDone | AnswerFailure

@@ -76,11 +76,11 @@ class AnswerStream:
             yield self.encoder.open()
             is_new = self.is_kept and self.thread.is_new
             async for event in events:
-                self._transcript.add(event)
+                parts = self._transcript.add(event)
                 if self._transcript.end is not None:
                     # Stored before its frames are made: a stream cut here ends with `farewell`.
                     await self._save_turn()
-                yield self.encoder.feed(event)
+                yield b"".join(map(self.encoder.feed, parts))
                 if self.encoder.end is not None:
                     return
                 if is_new and self._transcript.text:  # the first word is sent before this write

@@ -56,8 +56,6 @@ class ChunkEncoder(Encoder):
                 yield {
                     "error": {"message": text, "type": "server_error", "param": None, "code": code}
                 }
-            case _:
-                pass
 
     def _chunk(self, delta: Chunk, reason: FinishReason | None = None) -> Chunk:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}

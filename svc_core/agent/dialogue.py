@@ -14,9 +14,16 @@ from typing import Any, Final
 import attrs
 
 from svc_core.agent.agent_ports import ToolAnswer, ToolHit, ToolSpec, Turn
-from svc_core.agent.answer_events import AnswerSource, Event, Text, ToolFailure, ToolResult
+from svc_core.agent.answer_events import (
+    SOURCES_MAX,
+    TEXT_MAX,
+    AnswerSource,
+    Event,
+    Text,
+    ToolFailure,
+    ToolResult,
+)
 from svc_core.agent.completions import ModelCall
-from svc_core.agent.encoder import SOURCES_MAX, TEXT_MAX
 from svc_core.agent.request import newest_messages
 from svc_core.agent.text_query import has_expression
 from svc_core.text.citations import SupportedSentence

@@ -3,8 +3,7 @@
 Rule 1: a stream has exactly one end, `[DONE]` is its last frame, and nothing follows; a run without
         an end of its own failed.
 Rule 2: every tool call has its result before its step ends, by an id of its own.
-Rule 3: a source is sent once, and no more of them, or of text, than an answer may have.
-Rule 4: a frame is one line of JSON in ASCII, so that half a surrogate pair stops no answer.
+Rule 3: a frame is one line of JSON in ASCII, so that half a surrogate pair stops no answer.
 """
 
 import json
@@ -15,23 +14,25 @@ from typing import Any, Final, TypeAlias, TypeVar
 import attrs
 
 from svc_core.agent import answer_events as events
-from svc_core.agent.answer_events import AnswerDone, AnswerFailure, Event, Text, ToolFailure, Usage
+from svc_core.agent.answer_events import (
+    CUT_SHORT,
+    AnswerDone,
+    AnswerFailure,
+    Event,
+    Text,
+    ToolFailure,
+)
 from svc_core.base.compact import ascii_text
 from svc_core.contract import problem
 
 Chunk: TypeAlias = dict[str, Any]
 E = TypeVar("E")
 
-TEXT_MAX: Final = 16_000  # characters of an answer: clients send it back with every turn
-SOURCES_MAX: Final = 20
 TITLE_MAX: Final = 200  # characters of a source's title
 TOOL_BYTES_MAX: Final = 4096  # of what a tool was asked, and of what it found
 
 _OPEN_COMMENT: Final = b": stream-open\n\n"
 _DONE_FRAME: Final = b"data: [DONE]\n\n"
-_CUT_SHORT: Final = AnswerFailure(
-    problem.INTERNAL_ERROR.code, "The answer ended before it was whole."
-)
 _TOO_LATE: Final = AnswerFailure(
     problem.UPSTREAM_TIMEOUT.code, "The answer took longer than it may."
 )
@@ -50,9 +51,6 @@ class Encoder(ABC):
         self._is_open = False
         self._calls = 0
         self._pending: dict[str, str] = {}
-        self._sources: set[int] = set()
-        self._room = TEXT_MAX
-        self._words = 0
 
     def open(self) -> bytes:
         """The first frames, behind a comment that proves at once that the stream is open."""
@@ -65,15 +63,15 @@ class Encoder(ABC):
         """The frames of one event; none after the end."""
         if self.end is not None:
             return b""
-        if type(event) is Text and self._is_open and 0 < len(event.text) <= self._room:
-            self._count(event.text)  # nearly every event: as below, at a third of the cost
+        if type(event) is Text and self._is_open:  # nearly every event, at a third of the cost
             return _frames_of(self._chunks(event))
         chunks = (chunk for part in self._legal_events(event) for chunk in self._chunks(part))
-        return self.open() + _frames_of(chunks) + self._done_frame()
+        frames = self.open() + _frames_of(chunks)
+        return frames if self.end is None else frames + _DONE_FRAME
 
     def close(self, failure: AnswerFailure | None = None) -> bytes:
         """The last frames of a run that stopped; empty where it had its end."""
-        return self.feed(failure or _CUT_SHORT)
+        return self.feed(failure or CUT_SHORT)
 
     def farewell(self, refusal: bytes | None) -> bytes:
         """The last frames where the host ends the stream (`svc_core.operation.stream.Stream`)."""
@@ -87,9 +85,6 @@ class Encoder(ABC):
 
     @abstractmethod
     def _chunks(self, event: Event) -> Iterable[Chunk]: ...
-
-    def _done_frame(self) -> bytes:
-        return b"" if self.end is None else _DONE_FRAME
 
     def _legal_events(self, event: Event) -> Iterator[Event]:
         """The events that the rules allow in place of this one, with those that must precede it."""
@@ -105,14 +100,12 @@ class Encoder(ABC):
             case events.ToolResult(id_) | events.ToolFailure(id_):
                 if id_ in self._pending:
                     yield self._with_links(attrs.evolve(event, id=self._pending.pop(id_)))
-            case events.AnswerSource(number):
-                if number not in self._sources and len(self._sources) < SOURCES_MAX:
-                    self._sources.add(number)
-                    yield self._with_links(event)
-            case events.Text(text):
-                yield from self._cap_text(text)
+            case events.AnswerDone() | events.AnswerFailure():
+                yield from self._close_calls(list(self._pending))
+                self.end = event
+                yield event
             case _:
-                yield from self._end_with(event)
+                yield self._with_links(event)
 
     def _with_links(self, event: E) -> E:
         """An event whose sources have the addresses for this caller."""
@@ -127,23 +120,6 @@ class Encoder(ABC):
         for id_ in ids:
             if id_ in self._pending:
                 yield ToolFailure(self._pending.pop(id_), _NO_RESULT)
-
-    def _cap_text(self, text: str) -> Iterator[Event]:
-        part = text[: self._room]
-        self._count(part)
-        if part:
-            yield Text(part)
-        if len(part) < len(text):
-            yield from self._end_with(AnswerDone("length", Usage(written=self._words)))
-
-    def _count(self, text: str) -> None:
-        self._room -= len(text)
-        self._words += len(text.split())
-
-    def _end_with(self, end: AnswerDone | AnswerFailure) -> Iterator[Event]:
-        yield from self._close_calls(list(self._pending))
-        self.end = end
-        yield end
 
 
 def json_or_empty(value: object) -> object:

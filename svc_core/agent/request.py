@@ -8,17 +8,17 @@ Rule 2: unknown members are skipped, for clients send more than is needed. What 
 Rule 3: earlier messages are context: the newest of them, as many as there is room for.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate
-from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from attrs import field, frozen
 
 from svc_core import wire
 from svc_core.agent.agent_ports import Message, Turn
 from svc_core.contract import problem
-from svc_core.contract.problem import Problem, ProblemType
+from svc_core.contract.problem import Problem
 from svc_core.wire import InputFault
 from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen
 
@@ -104,6 +104,8 @@ class UiMessage(_WithoutFiles):
     parts: Annotated[tuple[Part, ...], MaxLen(PARTS_MAX)]
     """What is said, and what is shown."""
 
+    member: ClassVar = "parts"
+
 
 @frozen
 class UiRequest(_CommonRequest):
@@ -128,6 +130,14 @@ class CompletionMessage(_WithoutFiles):
         Doc(f"What is said: a text, or parts that are texts. {_TEXTS}"),
         Example("Who is behind it?"),
     ] = None
+
+    member: ClassVar = "content"
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The content in parts."""
+        text = self.content
+        return (Part("text", text),) if isinstance(text, str) else text or ()
 
 
 @frozen
@@ -166,6 +176,9 @@ class CompletionRequest(_CommonRequest):
     """None: the agent has tools of its own."""
 
 
+_Message: TypeAlias = UiMessage | CompletionMessage
+
+
 @frozen
 class ChatRequest:
     """What a client asks for, whatever the shape of its request.
@@ -188,9 +201,8 @@ def of_ui(body: UiRequest, now: datetime) -> ChatRequest:
     Raises:
         Problem: VALIDATION_FAILED, UNSUPPORTED_MODEL or ATTACHMENTS_NOT_SUPPORTED.
     """
-    inputs = [_Message(message.role, message.parts, "parts") for message in body.messages]
     is_anew = body.trigger == "regenerate-message" or body.message_id is not None
-    return _chat_request(inputs, body, now, client_id=body.id, is_anew=is_anew)
+    return _chat_request(body, now, client_id=body.id, is_anew=is_anew)
 
 
 def of_completion(body: CompletionRequest, now: datetime) -> ChatRequest:
@@ -200,9 +212,8 @@ def of_completion(body: CompletionRequest, now: datetime) -> ChatRequest:
         Problem: VALIDATION_FAILED, UNSUPPORTED_MODEL, STREAM_REQUIRED or
             ATTACHMENTS_NOT_SUPPORTED.
     """
-    inputs = [_Message(item.role, _parts(item.content), "content") for item in body.messages]
     usage = body.stream_options is not None and bool(body.stream_options.include_usage)
-    chat = _chat_request(inputs, body, now, includes_usage=usage)
+    chat = _chat_request(body, now, includes_usage=usage)
     if not body.stream:
         raise Problem(problem.STREAM_REQUIRED, "/stream: must be true")
     return chat
@@ -211,34 +222,22 @@ def of_completion(body: CompletionRequest, now: datetime) -> ChatRequest:
 # -- what was said -----------------------------------------------------------------------------
 
 
-@frozen
-class _Message:
-    role: Role
-    parts: tuple[Part, ...]
-    member: str
-
-    @property
-    def text(self) -> str:
-        return "\n".join(part.text for part in self.parts if part.type == "text")
+def _text(message: _Message) -> str:
+    return "\n".join(part.text for part in message.parts if part.type == "text")
 
 
-def _parts(content: str | tuple[Part, ...] | None) -> tuple[Part, ...]:
-    return (Part("text", content),) if isinstance(content, str) else content or ()
-
-
-def _faults(messages: list[_Message]) -> Iterator[InputFault]:
-    texts = [len(message.text) for message in messages]
-    for index, length in enumerate(texts):
+def _text_faults(messages: Sequence[_Message]) -> Iterator[InputFault]:
+    lengths = [len(_text(message)) for message in messages]
+    for index, (message, length) in enumerate(zip(messages, lengths, strict=True)):
         if length > TEXT_MAX:
-            pointer = f"/messages/{index}/{messages[index].member}"
+            pointer = f"/messages/{index}/{message.member}"
             yield InputFault(pointer, f"must have at most {TEXT_MAX} characters of text")
-    if sum(texts) > TEXTS_MAX:
+    if sum(lengths) > TEXTS_MAX:
         yield InputFault("/messages", f"must have at most {TEXTS_MAX} characters of text")
-    last = messages[-1]
-    pointer = f"/messages/{len(messages) - 1}"
+    last, pointer = messages[-1], f"/messages/{len(messages) - 1}"
     if last.role != "user":
         yield InputFault(f"{pointer}/role", "must be user in the last message")
-    elif not last.text.strip() and not any(_attachments(len(messages) - 1, last)):
+    elif not _text(last).strip() and not any(_attachments([last])):
         yield InputFault(f"{pointer}/{last.member}", "must hold text in the last message")
 
 
@@ -257,38 +256,34 @@ def _metadata_faults(metadata: Mapping[str, Any]) -> Iterator[InputFault]:
         yield InputFault("/metadata", f"must have at most {METADATA_BYTES_MAX} bytes")
 
 
-def _attachments(index: int, message: _Message) -> Iterator[InputFault]:
-    for number, part in enumerate(message.parts):
-        if message.role == "user" and part.type != "text":
-            pointer = f"/messages/{index}/{message.member}/{number}"
-            yield InputFault(pointer, f"is of type {part.type[:32]!r}")
-
-
-def _refuse(kind: ProblemType, faults: Iterable[InputFault]) -> None:
-    items = list(faults)
-    if items:
-        raise Problem(kind, problem.describe(items))
+def _attachments(messages: Sequence[_Message]) -> Iterator[InputFault]:
+    for index, message in enumerate(messages):
+        for number, part in enumerate(message.parts if message.role == "user" else ()):
+            if part.type != "text":
+                pointer = f"/messages/{index}/{message.member}/{number}"
+                yield InputFault(pointer, f"is of type {part.type[:32]!r}")
 
 
 def _chat_request(
-    inputs: list[_Message], body: _CommonRequest, now: datetime, **options: Any
+    body: UiRequest | CompletionRequest, now: datetime, **options: Any
 ) -> ChatRequest:
-    metadata = body.metadata or {}
-    _refuse(
-        problem.VALIDATION_FAILED,
-        (*_faults(inputs), *_metadata_faults(metadata)),
-    )
-    faults = (fault for n, item in enumerate(inputs) for fault in _attachments(n, item))
-    _refuse(problem.ATTACHMENTS_NOT_SUPPORTED, faults)
-    if body.model not in (None, *MODELS):
+    metadata, model = body.metadata or {}, body.model
+    for kind, faults in (
+        (problem.VALIDATION_FAILED, [*_text_faults(body.messages), *_metadata_faults(metadata)]),
+        (problem.ATTACHMENTS_NOT_SUPPORTED, [*_attachments(body.messages)]),
+    ):
+        if faults:
+            raise Problem(kind, problem.describe(faults))
+    if model not in (None, *MODELS):
         raise Problem(problem.UNSUPPORTED_MODEL, f"/model: must be one of: {', '.join(MODELS)}")
-    messages = [
-        Message(message.role, message.text)
-        for message in inputs
-        if message.role in ("user", "assistant") and message.text.strip()
+    texts = [(message.role, _text(message)) for message in body.messages]
+    *earlier, last = [
+        Message(role, text)
+        for role, text in texts
+        if role in ("user", "assistant") and text.strip()
     ]
-    earlier = newest_messages(messages[:-1], CONTEXT_MESSAGES_MAX, CONTEXT_MAX)
-    turn = Turn(messages[-1].text.strip(), now, earlier)
+    history = newest_messages(earlier, CONTEXT_MESSAGES_MAX, CONTEXT_MAX)
+    turn = Turn(last.text.strip(), now, history)
     return ChatRequest(turn, body.thread_id, metadata=metadata, **options)
 
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 
 from svc_core.agent.agent_ports import ToolAnswer, Toolbox, ToolHit, Turn
 from svc_core.agent.answer_events import (
+    SOURCES_MAX,
     AnswerDone,
     AnswerSource,
     Event,
@@ -18,7 +19,6 @@ from svc_core.agent.planner import plan_answer
 from svc_core.agent.row_facts import CitedSentence
 from svc_core.contract.problem import Problem
 
-SOURCES_MAX = 20
 _SHOWN_MAX = 5  # hits of a tool call: clients send them back with every question
 
 

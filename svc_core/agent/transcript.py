@@ -1,4 +1,8 @@
-"""Collects the events of an answer into its text, sources and end."""
+"""An answer as it comes: what of its events counts, and its text, sources and end.
+
+Rule 1: an answer has one end, and nothing follows it; a source comes once; no more text or sources
+        than `TEXT_MAX` and `SOURCES_MAX`.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -7,35 +11,50 @@ from typing import Any
 from attrs import define, field
 
 from svc_core.agent.agent_ports import Turn
-from svc_core.agent.answer_events import AnswerDone, AnswerFailure, AnswerSource, Event, Text, Usage
-from svc_core.agent.encoder import SOURCES_MAX, TEXT_MAX
+from svc_core.agent.answer_events import (
+    CUT_SHORT,
+    SOURCES_MAX,
+    TEXT_MAX,
+    AnswerDone,
+    AnswerFailure,
+    AnswerSource,
+    Event,
+    Text,
+    Usage,
+)
 from svc_core.agent.request import Metadata
 from svc_core.agent.threads import ThreadTurn
-from svc_core.contract import problem
 
 
 @define
 class Transcript:
-    """The text, the sources and the end of an answer, within the bounds of an answer."""
+    """The text, the sources and the end of an answer."""
 
     text: str = ""
     sources: list[AnswerSource] = field(factory=list)
     end: AnswerDone | AnswerFailure | None = None
 
-    def add(self, event: Event) -> None:
-        """Take in an event; nothing counts after the end."""
+    def add(self, event: Event) -> tuple[Event, ...]:
+        """Take in an event, and return what of it counts."""
         if self.end is not None:
-            return
+            return ()
         match event:
             case Text(text):
-                room = TEXT_MAX - len(self.text)
-                self.text += text[:room]
-                if len(text) > room:
+                part = text[: TEXT_MAX - len(self.text)]
+                self.text += part
+                if part != text:
                     self.end = AnswerDone("length", Usage(written=len(self.text.split())))
-            case AnswerSource() if len(self.sources) < SOURCES_MAX and event not in self.sources:
+                    return (Text(part), self.end) if part else (self.end,)
+                if not text:
+                    return ()
+            case AnswerSource(number):
+                numbers = [source.number for source in self.sources]
+                if number in numbers or len(numbers) == SOURCES_MAX:
+                    return ()
                 self.sources.append(event)
             case AnswerDone() | AnswerFailure():
                 self.end = event
+        return (event,)
 
     @property
     def is_answered(self) -> bool:
@@ -66,6 +85,4 @@ async def transcribe(events: AsyncIterator[Event], transcript: Transcript) -> No
     async with aclosing(stream):
         async for event in stream:
             transcript.add(event)
-    if transcript.end is None:
-        text = "The answer ended before it was whole."
-        transcript.end = AnswerFailure(problem.INTERNAL_ERROR.code, text)
+    transcript.end = transcript.end or CUT_SHORT

@@ -6,13 +6,24 @@ Rule 2: text is closed before a tool is called, and with its step.
 Rule 3: tools are dynamic and run by the provider: no client runs one, or asks again by itself.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from svc_core.agent import answer_events as events
-from svc_core.agent.answer_events import AnswerSource, Event, Usage
-from svc_core.agent.encoder import SOURCES_MAX, TITLE_MAX, Chunk, Encoder, json_or_empty
+from svc_core.agent.answer_events import SOURCES_MAX, AnswerSource, Event, Usage
+from svc_core.agent.encoder import TITLE_MAX, Chunk, Encoder, json_or_empty
 
+_OUTSIDE, _IN_STEP, _IN_TEXT = range(3)
+"""How deep a stream is: outside of any step, in one, or in a text of one."""
+_DEPTHS: Final[dict[type[Any], tuple[int, int]]] = {
+    events.Text: (_IN_TEXT, _IN_TEXT),
+    events.ToolCall: (_IN_STEP, _IN_STEP),
+    events.AnswerSource: (_IN_STEP, _IN_TEXT),
+    events.AnswerFailure: (_OUTSIDE, _IN_STEP),
+    events.Step: (_OUTSIDE, _OUTSIDE),
+    events.AnswerDone: (_OUTSIDE, _OUTSIDE),
+}
+"""The least and the greatest depth at which an event is sent; the others are sent at any."""
 _TOOL_FLAGS: Final = {"providerExecuted": True, "dynamic": True}
 
 
@@ -25,28 +36,30 @@ class UiEncoder(Encoder):
         self._message_id = message_id
         self._thread = {"threadId": thread_id}
         self._tells_reason = tells_reason
-        self._is_in_step = False
+        self._depth = _OUTSIDE
         self._texts = 0
-        self._text: str | None = None
 
     def _opening(self) -> Iterator[Chunk]:
         yield {"type": "start", "messageId": self._message_id, "messageMetadata": self._thread}
 
     def _chunks(self, event: Event) -> Iterator[Chunk]:
+        least, most = _DEPTHS.get(type(event), (self._depth, self._depth))
+        while self._depth > most:
+            end = {"type": "text-end", "id": self._text_id}
+            yield end if self._depth == _IN_TEXT else {"type": "finish-step"}
+            self._depth -= 1
+        while self._depth < least:
+            self._depth += 1
+            self._texts += self._depth == _IN_TEXT
+            start = {"type": "text-start", "id": self._text_id}
+            yield start if self._depth == _IN_TEXT else {"type": "start-step"}
         match event:
             case events.Text(text):
-                if self._text is None:
-                    yield from self._text_starts()
-                yield {"type": "text-delta", "id": self._text, "delta": text}
-            case events.Step():
-                yield from self._step_ends()
+                yield {"type": "text-delta", "id": self._text_id, "delta": text}
             case events.ToolCall(id_, name, arguments):
-                yield from self._text_ends()
-                yield from self._step_starts()
-                call = {"toolCallId": id_, "toolName": name}
-                yield {"type": "tool-input-start", **call, **_TOOL_FLAGS}
-                body = {"input": json_or_empty(arguments)}
-                yield {"type": "tool-input-available", **call, **body, **_TOOL_FLAGS}
+                call = {"toolCallId": id_, "toolName": name, **_TOOL_FLAGS}
+                yield {"type": "tool-input-start", **call}
+                yield {"type": "tool-input-available", **call, "input": json_or_empty(arguments)}
             case events.ToolResult(id_, sources):
                 output = {"toolCallId": id_, "output": {"items": _items(sources)}}
                 yield {"type": "tool-output-available", **output, **_TOOL_FLAGS}
@@ -54,36 +67,15 @@ class UiEncoder(Encoder):
                 failure = {"toolCallId": id_, "errorText": text}
                 yield {"type": "tool-output-error", **failure, **_TOOL_FLAGS}
             case events.AnswerSource():
-                yield from self._step_starts()
                 yield _source(event)
             case events.AnswerDone(reason, usage):
-                yield from self._step_ends()
                 yield self._finish(reason, usage)
-            case _:
-                yield from self._text_ends()
-                yield {"type": "error", "errorText": f"{event.text} ({event.code})"}
+            case events.AnswerFailure(code, text):
+                yield {"type": "error", "errorText": f"{text} ({code})"}
 
-    def _step_starts(self) -> Iterator[Chunk]:
-        if not self._is_in_step:
-            self._is_in_step = True
-            yield {"type": "start-step"}
-
-    def _step_ends(self) -> Iterator[Chunk]:
-        yield from self._text_ends()
-        if self._is_in_step:
-            self._is_in_step = False
-            yield {"type": "finish-step"}
-
-    def _text_starts(self) -> Iterator[Chunk]:
-        yield from self._step_starts()
-        self._texts += 1
-        self._text = f"txt_{self._texts}"
-        yield {"type": "text-start", "id": self._text}
-
-    def _text_ends(self) -> Iterator[Chunk]:
-        if self._text is not None:
-            yield {"type": "text-end", "id": self._text}
-            self._text = None
+    @property
+    def _text_id(self) -> str:
+        return f"txt_{self._texts}"
 
     def _finish(self, reason: str, usage: Usage) -> Chunk:
         end = {"finishReason": reason} if self._tells_reason else {}
@@ -101,16 +93,12 @@ def _source(source: AnswerSource) -> Chunk:
     return {"type": "source-url", **head, "url": source.url, **by_id}
 
 
-def _items(sources: Sequence[AnswerSource]) -> list[object]:
+def _items(sources: tuple[AnswerSource, ...]) -> list[object]:
     """The first sources, as many as an output has room for."""
-    items: list[object] = [
-        {
-            "id": source.id,
-            "title": source.title[:TITLE_MAX],
-            **({"url": source.url} if source.url else {}),
-        }
-        for source in sources[:SOURCES_MAX]
-    ]
+    items: list[object] = []
+    for source in sources[:SOURCES_MAX]:
+        address = {"url": source.url} if source.url else {}
+        items.append({"id": source.id, "title": source.title[:TITLE_MAX], **address})
     while json_or_empty({"items": items}) == {}:
         items.pop()
     return items

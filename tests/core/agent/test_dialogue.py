@@ -6,10 +6,16 @@ from typing import Any
 
 from svc_core.agent import dialogue
 from svc_core.agent.agent_ports import Message, ToolAnswer, ToolHit, ToolSpec, Turn
-from svc_core.agent.answer_events import AnswerSource, Text, ToolFailure, ToolResult
+from svc_core.agent.answer_events import (
+    SOURCES_MAX,
+    TEXT_MAX,
+    AnswerSource,
+    Text,
+    ToolFailure,
+    ToolResult,
+)
 from svc_core.agent.completions import ModelCall
 from svc_core.agent.dialogue import Dialogue
-from svc_core.agent.encoder import SOURCES_MAX, TEXT_MAX
 from svc_core.text.citations import Sieve, SupportedSentence
 
 NOW = datetime(2026, 7, 29, 12, 0, tzinfo=UTC)

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.agent.answer_events import (
+    SOURCES_MAX,
+    TEXT_MAX,
     AnswerDone,
     AnswerFailure,
     AnswerSource,
@@ -21,7 +23,8 @@ from svc_core.agent.answer_events import (
     Usage,
 )
 from svc_core.agent.chunks import CITATIONS_MAX, ChunkEncoder
-from svc_core.agent.encoder import SOURCES_MAX, TEXT_MAX, TITLE_MAX, Encoder
+from svc_core.agent.encoder import TITLE_MAX, Encoder
+from svc_core.agent.transcript import Transcript
 from svc_core.agent.ui_stream import UiEncoder
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
@@ -51,8 +54,13 @@ def chunks(**options: Any) -> ChunkEncoder:
     return ChunkEncoder("chatcmpl-1", 1772600760, **options)
 
 
+def feed(encoder: Encoder, *run: Event) -> bytes:
+    transcript = Transcript()
+    return b"".join(encoder.feed(part) for event in run for part in transcript.add(event))
+
+
 def encode(encoder: Encoder, *run: Event) -> bytes:
-    return encoder.open() + b"".join(map(encoder.feed, run)) + encoder.close()
+    return encoder.open() + feed(encoder, *run) + encoder.close()
 
 
 on_both = pytest.mark.parametrize("make", [ui, chunks])
@@ -288,7 +296,7 @@ ENDS = st.none() | st.builds(AnswerFailure, st.just("UPSTREAM_TIMEOUT"), TEXTS)
 @given(st.lists(EVENTS, max_size=30), ENDS)
 def test_every_run_is_a_message_of_the_ai_sdk(run: list[Event], end: AnswerFailure | None) -> None:
     encoder = ui()
-    stream = b"".join(map(encoder.feed, run)) or encoder.open()
+    stream = feed(encoder, *run) or encoder.open()
     Message(frames(stream + encoder.close(end)))
 
 
@@ -297,7 +305,7 @@ def test_every_run_is_a_completion(
     run: list[Event], end: AnswerFailure | None, counts: bool
 ) -> None:
     encoder = chunks(includes_usage=counts)
-    stream = b"".join(map(encoder.feed, run)) or encoder.open()
+    stream = feed(encoder, *run) or encoder.open()
     message = completion(frames(stream + encoder.close(end)))
     for annotation in message["annotations"]:
         place = annotation["url_citation"]

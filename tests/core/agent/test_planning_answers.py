@@ -7,10 +7,10 @@ import pytest
 
 from svc_core.agent import answer_events as events
 from svc_core.agent.agent_ports import Turn
+from svc_core.agent.answer_events import SOURCES_MAX
 from svc_core.agent.planner import CALLS_MAX
 from svc_core.agent.question import Threshold
 from svc_core.agent.row_facts import Fact, count_noun, english_list, facts_of, figure, quote_text
-from svc_core.agent.rule_backend import SOURCES_MAX
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from tests.core.agent.asker import Reply, Rows, answer, page

@@ -1,7 +1,6 @@
 """What an answer comes to, for whoever reads it whole."""
 
-from svc_core.agent.answer_events import AnswerDone, Text
-from svc_core.agent.encoder import TEXT_MAX
+from svc_core.agent.answer_events import TEXT_MAX, AnswerDone, Text
 from svc_core.agent.transcript import Transcript
 
 
