@@ -61,6 +61,7 @@ class Model:
     id: Annotated[str, Example(MODEL)]
     """What a request names as `model`."""
     object: Literal["model"] = "model"
+    """Says that this is a model."""
     created: Annotated[int, Example(_FIRST_OFFERED)] = _FIRST_OFFERED
     """When it was first offered, in seconds of Unix time."""
     owned_by: Literal["svc"] = "svc"
@@ -74,6 +75,7 @@ class ModelList:
     data: tuple[Model, ...]
     """The agent, the only one."""
     object: Literal["list"] = "list"
+    """Says that this is a list."""
 
 
 @frozen
