@@ -58,6 +58,7 @@ _AGAIN_MIN = 0.8  # cosine from which a sentence stands already; 69 % are rightl
 REACH_MIN = 2  # publishers of a development; 28 of 33 such tell the main news, of one 11 of 35
 _NEW_MIN = 0.55  # of a headline, by the squares of its weights, that the lead's development lacks
 _NEWNESS = 0.5  # how much more the newest development counts of those that several report
+_LEAD_MIN = 0.5  # of the best score of a story: below, an item tells a side that was not asked for
 _MATCH = 0.25  # power of the score: what leads is what most items say, and then what was asked
 _ROUNDING = 1e-6
 # Of the best score, over the root of the number of items: a story of several is about the subject
@@ -209,7 +210,8 @@ class Narrator:
         """Half of the stories, a few at least, of those near the best score; those that are told in
         a line; and those that are not told.
 
-        Dated ones in the reader's language come first, comments last.
+        Dated ones in the reader's language come first; comments are told in a line where there is
+        news.
         """
         count = min(KEY_POINTS_MAX, max(MAIN_MIN, (len(self._plans) + 1) // 2))
         best = max(plan.story.score for plan in self._plans)
@@ -223,14 +225,14 @@ class Narrator:
             if plan.story.score * sqrt(len(plan.story.members)) >= _NEAR_SHARE * best
             and is_sure(plan, _MAIN_SHARE)
         ]
-        main = sorted(near[:count], key=self._rank)
+        news = [plan for plan in near if not is_aside(plan.lead.evidence.title)]
+        main = sorted((news or near)[:count], key=self._rank)
         rest = [plan for plan in self._plans if plan not in main]
         others = [plan for plan in rest if is_sure(plan, _BRIEF_SHARE)]
         return main, others, [plan for plan in rest if plan not in others]
 
-    def _rank(self, plan: StoryPlan) -> tuple[bool, bool, bool]:
-        is_comment = is_aside(plan.lead.evidence.title)
-        return not _is_own(plan.lead, self._language), not plan.story.is_dated, is_comment
+    def _rank(self, plan: StoryPlan) -> tuple[bool, bool]:
+        return not _is_own(plan.lead, self._language), not plan.story.is_dated
 
     def _draw(self, plan: StoryPlan) -> None:
         """Collect what can be quoted of a story, and the sentence that introduces it."""
@@ -469,16 +471,17 @@ def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
     }
     latest = max(member.evidence.at for member in own)
 
-    def merit(member: ScoredItem) -> tuple[bool, bool, float, str]:
+    def merit(member: ScoredItem) -> tuple[bool, bool, bool, float, str]:
         headline = member.reading.headline
         has_words = bool(headline) and not is_broken(f"{headline} {member.evidence.text}")
         is_comment = is_aside(member.evidence.title) or is_aside(headline)
+        is_far = member.score < _LEAD_MIN * story.score
         publishers = reach[member.evidence.id]
         weight = member.score**_MATCH * shares[member] * log2(1 + publishers)
         if publishers >= REACH_MIN:
             age = (latest - member.evidence.at).total_seconds() / 86_400
             weight *= 1 + _NEWNESS / (1 + age)
-        return not has_words, is_comment, -weight, member.evidence.id
+        return not has_words, is_comment, is_far, -weight, member.evidence.id
 
     order = sorted(pool, key=merit)
     first = next((member for member in order if member.reading.sentences), order[0])
