@@ -196,7 +196,7 @@ class Narrator:
             self._further(plan, KEY_POINTS_MAX - len(headlines))
             headlines = list(dict.fromkeys((*headlines, *plan.further)))
         key_points = [line for line in headlines if line not in opening]
-        briefs = [line for line in self._headlines(others) if line not in headlines + opening]
+        briefs = [line for line in map(self._brief, others) if line not in headlines + opening]
         if key_points:  # they say who else reported a story
             opening = [
                 line if line in headlines else NarrationLine(line.text, line.sources)
@@ -321,6 +321,12 @@ class Narrator:
             self._line(plan, with_full_stop(plan.heading), plan.lead.evidence) for plan in plans
         ]
         return list(dict.fromkeys(headlines))
+
+    def _brief(self, plan: StoryPlan) -> NarrationLine:
+        """A story in a line: its headline, or what introduces it where that does not report."""
+        if is_aside(plan.heading):
+            self._draw(plan)
+        return self._quote(plan, plan.intro) if plan.intro else self._headlines([plan])[0]
 
     def _further(self, plan: StoryPlan, count: int) -> None:
         """The headlines of other developments of a story that several publishers report."""

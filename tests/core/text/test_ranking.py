@@ -59,6 +59,12 @@ def test_subjects_of_a_list_are_found_as_each_by_itself(
     }
     for hit in rank(Query.of(strike), readings, STORE).hits:
         assert scores[hit.reading.evidence.id] >= hit.score
+    shares = {
+        hit.reading.evidence.id: hit.share for hit in rank(Query.of(topic), readings, STORE).hits
+    }
+    for subject in (strike, flood):
+        best = rank(Query.of(subject), readings, STORE).hits[0]
+        assert shares[best.reading.evidence.id] == best.share == 1
     parts = Query.of(topic, ["Zed port", "night"]).parts
     assert [part.phrases for part in parts] == [(("zed", "port"),), ()]
 

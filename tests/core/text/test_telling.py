@@ -299,7 +299,7 @@ QUOTE = "“We have lost all that we had in this fire”"
     [
         (("Airship of Fjordby burned", NEWS), [NEWS, STORM[1]], []),
         (("Airship of Fjordby burned", APART), ["Airship of Fjordby burned.", STORM[1]], [[APART]]),
-        ((QUOTE, APART), [STORM[1], APART], []),
+        ((QUOTE, APART), [STORM[1]], []),
         ((QUOTE, ""), [STORM[1]], []),
     ],
 )
@@ -645,7 +645,8 @@ def test_a_page_that_hardly_matches_never_opens_for_its_language_or_date(make, w
     report = draft_report("W", "t", week, StorySelection((near, far), (), 2, Frequencies(1000)))
     assert [statement.text for statement in report.words.opening] == [about]
     assert [statement.text for statement in report.words.key_points] == ["Luftschiff gezeigt."]
-    assert [statement.text for statement in report.words.briefs] == ["Some tools."]
+    tools = "A list of tools was posted for everyone to try."
+    assert [statement.text for statement in report.words.briefs] == [tools]
     assert report.words.notes[0] == frame("en")["foreign_opening"]
 
 
@@ -711,6 +712,50 @@ def test_a_story_that_hardly_matches_is_no_key_point(make, week) -> None:
     assert report.words.key_points == ()
     assert [statement.text for statement in report.words.briefs] == ["Bread prices rise in Boston."]
     assert report.stories == (near, far)
+
+
+def test_a_comment_is_told_in_a_line_where_there_is_news(make, week) -> None:
+    news, comment = make("Zeppelin lands in Albany"), make("Why Zeppelins came to Boston so late")
+    report = made_of(week, [comment], [news])
+    assert [statement.text for statement in report.words.opening] == ["Zeppelin lands in Albany."]
+    assert [line.text for line in report.words.briefs] == ["Why Zeppelins came to Boston so late."]
+    quotation = make(QUOTE, APART)
+    assert [line.text for line in made_of(week, [quotation], [news]).words.briefs] == [APART]
+    alone = made_of(week, [comment])
+    assert [line.text for line in alone.words.opening] == ["Why Zeppelins came to Boston so late."]
+
+
+@pytest.mark.parametrize(("score", "expected"), [(0.6, "large"), (0.4, "asked")])
+def test_what_leads_a_story_has_half_of_its_best_score(
+    make, week, score: float, expected: str
+) -> None:
+    large = [
+        ScoredItem(
+            reading_of(make("Hangar fire spreads to Fjordby", id=f"f{at}", source=at)), score
+        )
+        for at in "123"
+    ]
+    asked = ScoredItem(reading_of(make("Mayor leaves as hangar fire spreads", source="m")), 1.0)
+    story = Story("s", (*large, asked), (tuple(large), (asked,)))
+    report = draft_report("W", "t", week, StorySelection((story,), (), 4, Frequencies(1000)))
+    lead = report.words.sources[0].title
+    assert lead == {"large": "Hangar fire spreads to Fjordby"}.get(expected, asked.evidence.title)
+
+
+def test_of_another_development_only_what_is_close_to_the_whole_story_is_quoted(make, week) -> None:
+    fire = "The fire of the hangar at Fjordby was put out by Ann Lund on Sunday night."
+    burned = [make("Hangar of Fjordby burns down", fire, id=f"f{at}", source=at) for at in "123"]
+    near = "Six goats were led to a meadow by children of the village school at night."
+    far = "Museums of Camden hung old paintings of a hangar beside new sculptures of marble."
+    others = [
+        make("Goats of the hangar at Fjordby saved from fire", near, id="g", source="g"),
+        make("Museums of Camden open the summer season", far, id="m", source="m"),
+    ]
+    report = draft_report("W", "t", week, in_developments(burned, *([o] for o in others)))
+    told = {statement.text for statement in statements_of(report)}
+    assert near in told
+    assert far not in told
+    assert {source.title for source in report.words.sources} >= {o.title for o in others}
 
 
 def test_what_is_less_surely_about_the_subject_is_listed_last_and_not_told(make, week) -> None:
