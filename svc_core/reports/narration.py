@@ -196,7 +196,8 @@ class Narrator:
             self._further(plan, KEY_POINTS_MAX - len(headlines))
             headlines = list(dict.fromkeys((*headlines, *plan.further)))
         key_points = [line for line in headlines if line not in opening]
-        briefs = [line for line in map(self._brief, others) if line not in headlines + opening]
+        lines = dict.fromkeys(map(self._brief, others))
+        briefs = [line for line in lines if line not in headlines + opening]
         if key_points:  # they say who else reported a story
             opening = [
                 line if line in headlines else NarrationLine(line.text, line.sources)
