@@ -38,7 +38,7 @@ from svc_core.text.extracts import (
 )
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import primary
-from svc_core.text.sentences import is_aside, is_broken, is_faulty, with_full_stop
+from svc_core.text.sentences import is_aside, is_broken, is_faulty, speaks, with_full_stop
 from svc_core.text.stories import Story
 
 KEY_POINTS_MAX = 7  # as many main stories as people keep in mind at once (Miller 1956)
@@ -248,15 +248,19 @@ class Narrator:
         quotes: dict[str, list[Extract]] = {}
         items = [item for part in parts for item in part]
         for quote in extract_sentences(items, plan.subject, self._frequencies):
-            if len(quote.vector.keys() - plan.subject.keys()) >= _NEW_TERMS_MIN and not is_faulty(
-                quote.text, quote.item.reading.language
-            ):
+            text, language = quote.text, quote.item.reading.language
+            is_new = len(quote.vector.keys() - plan.subject.keys()) >= _NEW_TERMS_MIN
+            if is_new and not is_faulty(text, language) and not speaks(text, language):
                 quotes.setdefault(quote.item.evidence.id, []).append(quote)
         for part in parts:
             own = [quote for item in part for quote in quotes.get(item.evidence.id, ())]
             plan.quotes += _newest_quotes(own, tongue)
         plan.intro = min(
-            (quote for quote in plan.quotes if quote.leads),
+            (
+                quote
+                for quote in plan.quotes
+                if quote.joins or (quote.leads and quote.item is plan.lead)
+            ),
             key=lambda quote: (
                 plan.place_of(quote.item) != plan.place_of(plan.lead),
                 not quote.opens,
@@ -422,7 +426,7 @@ class Narrator:
         gaps = [quote.place - o.place for o in picks if o.item is quote.item]
         is_behind = quote.is_standalone and any(gap > 0 for gap in gaps)
         return (
-            (quote.leads or is_behind or 1 in gaps)
+            (quote.joins or is_behind or 1 in gaps)
             and self._is_new(quote)
             and not any(quote.repeats(pick) for pick in picks)
         )

@@ -285,11 +285,11 @@ def stands_alone(text: str, language: str | None) -> bool:
     """Whether a whole sentence is understood, and read with ease, without the one before it."""
     is_short = len(text.split()) <= _ALONE_WORDS_MAX
     return is_short and not (
-        is_faulty(text, language) or is_anaphoric(text, language) or _speaks(text, language)
+        is_faulty(text, language) or is_anaphoric(text, language) or speaks(text, language)
     )
 
 
-def _speaks(text: str, language: str | None) -> bool:
+def speaks(text: str, language: str | None) -> bool:
     """Whether the writer speaks of themselves or to the reader; quoted people may."""
     own, tongue = _QUOTATION.sub(" ", text), language or "en"
     words = _WORD.findall(own.casefold())

@@ -37,19 +37,27 @@ EXTRA_ITEMS = [
         (
             "Genoa",
             "dust",
-            "Crane drivers at Genoa stopped the terminals on Tuesday. They want masks.",
+            "A strike of crane drivers stopped the port of Genoa on Tuesday. "
+            "They want masks against dust.",
         ),
         (
             "Gdansk",
             "night shifts",
-            "The port of Gdansk was blocked by lorries at dawn. Police came.",
+            "The port of Gdansk was blocked by a strike of lorries at dawn. "
+            "Police came with vans at noon.",
         ),
         (
             "Marseille",
             "pensions",
-            "Tugs at Marseille stayed at their quays. The mayor spoke to crews.",
+            "A strike of tugs closed the port of Marseille. "
+            "The mayor spoke to crews at their quays.",
         ),
-        ("Bilbao", "tolls", "Pilots at Bilbao left two tankers waiting. The sea was calm."),
+        (
+            "Bilbao",
+            "tolls",
+            "A strike of pilots left two tankers waiting at the port of Bilbao. "
+            "The sea was calm all day.",
+        ),
     )
 ]
 

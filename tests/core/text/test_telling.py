@@ -316,12 +316,13 @@ def test_a_story_opens_with_a_sentence_that_names_what_its_headline_does(
 def test_a_later_sentence_of_an_item_follows_its_first(make, week) -> None:
     burned = make("Airship of Fjordby burned", NEWS, id="a")
     text = "Owners spoke of ropes on Monday. Engineers had warned of old masts for months."
-    late = make("Airship fire of Fjordby: owners speak", text, id="b", hours=-1)
+    follow = "Follow our reports of old airships."
+    late = make("Owners of Fjordby airship spoke of ropes", f"{text} {follow}", id="b", hours=-1)
     report = draft_report("W", "t", week, in_developments([burned], [late]))
     (section,) = report.words.sections
     assert [line.text for line in report.words.opening] == [NEWS]
     assert " ".join(line.text for line in section.statements) == text
-    hushed = make(late.title, f"Why do owners speak? {text.partition('. ')[2]}", id="b", hours=-1)
+    hushed = make(late.title, f"Why did owners speak? {text.partition('. ')[2]}", id="b", hours=-1)
     report = draft_report("W", "t", week, in_developments([burned], [hushed]))
     assert [line.text for line in statements_of(report)][:1] == [NEWS]
     assert "Engineers" not in render.markdown(report.title, report.words)
