@@ -13,17 +13,17 @@ from tests.backends import NAMES, store_of
 from tests.core import demo
 from tests.core.conftest import House
 
-PAGE = 7
+PAGE, ROWS_MAX = 7, 60
 
 
 @cache
 def demo_rows() -> dict[str, list[tuple[str, Any]]]:
-    """The rows of every collection that all tenants read, with their ids, after the demo."""
+    """The first rows of every collection that all tenants read, with their ids, after the demo."""
     house = House()
     demo.take_all(house)
     rows: dict[str, list[tuple[str, Any]]] = {}
     for collection in LISTED:
-        scan = house.run(lambda ctx, each=collection: ctx.tx.documents.scan(each, limit=10_000))
+        scan = house.run(lambda ctx, each=collection: ctx.tx.documents.scan(each, limit=ROWS_MAX))
         rows[collection.name] = [(row.id, collection.decode(row.raw)) for row in scan.rows]
     return rows
 

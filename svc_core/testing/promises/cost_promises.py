@@ -3,6 +3,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import cycle, islice
 from typing import Any, ClassVar
 
 from svc_core.operation.ports import SYSTEM, Collection, GeoBox, Position, Transaction
@@ -76,11 +77,9 @@ class CostLaw:
             yield f"count {name}", self._question("count", **filters)
             yield f"scan {name}", self._question("scan", **filters)
             yield f"scan after, {name}", self._question("scan", after=middle, **filters)
-            for order in self._numbers if name not in self._common() else ():
-                page = {"limit": MATCHES, **filters, "order": order}
-                yield f"scan {name} by {order}", self._question("scan", **page)
-                after = self._question("scan", after=middle, **page)
-                yield f"scan after, {name} by {order}", after
+        for name, page in self._ordered():
+            yield f"scan {name}", self._question("scan", **page)
+            yield f"scan after, {name}", self._question("scan", after=middle, **page)
         if self.collection.scope == "tenant":
             yield "heads", lambda sync: sync.across(self.collection, heads_after="", limit=5)
         if self.collection.search is not None:
@@ -110,6 +109,14 @@ class CostLaw:
             yield "box over the edge", {"box": GeoBox(0.00005, 0, -30, 0.01)}
         if self.collection.search is not None:
             yield "words", {"words": ("rare",)}
+
+    def _ordered(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Each filter with some order, and each order with some filter."""
+        numbers, common = self._numbers, self._common()
+        filters = [(name, filters) for name, filters in self._filters() if name not in common]
+        pairs = zip(cycle(filters), cycle(numbers), strict=False)
+        for (name, options), order in islice(pairs, max(len(filters), len(numbers))):
+            yield f"{name} by {order}", {"limit": MATCHES, **options, "order": order}
 
     def _orders(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Bounds of the order alone, where it has an index."""

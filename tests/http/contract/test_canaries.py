@@ -1,6 +1,7 @@
 """Nothing that a caller sends in confidence comes out again: not in a log, not in a refusal."""
 
 import json
+from itertools import cycle
 
 import pytest
 from attrs import frozen
@@ -93,8 +94,9 @@ def assert_unlogged(world):
     "operation", catalog.OPERATIONS, ids=[operation.id for operation in catalog.OPERATIONS]
 )
 def test_no_part_of_a_request_is_logged_or_told_back_by_a_refusal(shared, operation):
+    refused = cycle(("a agent:svc", None))  # one judges scopes, the other is judged before
     for ask in spoilt(shared, operation):
-        for key in ("a", "a agent:svc", None):
+        for key in ("a", next(refused)):
             assert_silent(shared.send(ask, key))
     shared.clock.forward(minutes=16)
     for key in (UNKNOWN, "revoked", "expired", "ineligible", "elsewhere"):
