@@ -48,7 +48,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.projects": 103,
     "svc_core.reports": 3381,
     "svc_core.search": 1010,
-    "svc_core.testing": 3380,
+    "svc_core.testing": 3384,
     "svc_core.text": 2902,
     "svc_core.webhooks": 569,
     "svc_core.wire": 986,
