@@ -70,6 +70,10 @@ class Usage:
     read: int = 0
     written: int = 0
 
+    def counts(self, names: tuple[str, str, str]) -> dict[str, int]:
+        """What was read, written, and both together, under these names."""
+        return dict(zip(names, (self.read, self.written, self.read + self.written), strict=True))
+
 
 @frozen
 class AnswerDone:

@@ -16,7 +16,7 @@ from attrs import define, field
 from svc_core.access import chat_credits
 from svc_core.access.chat_credits import Reservation
 from svc_core.agent import threads
-from svc_core.agent.agent_ports import Backend, Toolbox, Turn
+from svc_core.agent.agent_ports import Backend, Toolbox
 from svc_core.agent.encoder import Encoder
 from svc_core.agent.request import ChatRequest
 from svc_core.agent.threads import ThreadContext
@@ -38,16 +38,14 @@ _STREAM_FIELDS: Final = (("Cache-Control", "no-cache, no-transform"), ("X-Accel-
 
 @define(eq=False)
 class AnswerStream:
-    """An answer while it is sent; `is_kept` says whether its thread is stored.
+    """An answer while it is sent; its thread is stored where the host retains any.
 
     `owner_id` is the person who asks, with a key or without one.
     """
 
     work: Units
     chat: ChatRequest
-    turn: Turn
     thread: ThreadContext
-    is_kept: bool
     message_id: str
     encoder: Encoder
     reservation: Reservation
@@ -70,11 +68,11 @@ class AnswerStream:
         )
 
     async def _parts(self, backend: Backend, tools: Toolbox, _: Watch) -> AsyncIterator[bytes]:
-        events: Any = await backend.open(self.turn, tools)
+        events: Any = await backend.open(self.chat.turn, tools)
         async with aclosing(events):
             self._is_begun = True
             yield self.encoder.open()
-            is_new = self.is_kept and self.thread.is_new
+            is_new = bool(self.work.host.thread_retention) and self.thread.is_new
             async for event in events:
                 parts = self._transcript.add(event)
                 if self._transcript.end is not None:
@@ -99,9 +97,9 @@ class AnswerStream:
             )
 
     async def _save_turn(self) -> None:
-        if not self.is_kept or self._is_written:
+        if self._is_written or not self.work.host.thread_retention:
             return
-        turn = self._transcript.thread_turn(self.thread.id, self.turn, self.chat.metadata)
+        turn = self._transcript.thread_turn(self.thread.id, self.chat.turn, self.chat.metadata)
         append = partial(threads.append_turn, turn=turn, owner_id=self.owner_id)
         await self._write(partial(append, id_=self.message_id))
         self._is_written = True

@@ -11,12 +11,13 @@ from itertools import islice
 from typing import Final
 
 from svc_core.agent import answer_events as events
-from svc_core.agent.answer_events import AnswerSource, Event, FinishReason, Usage
+from svc_core.agent.answer_events import AnswerSource, Event, FinishReason
 from svc_core.agent.encoder import TITLE_MAX, Chunk, Encoder
 
 MODEL: Final = "svc-agent"
 CITATIONS_MAX: Final = 100  # annotations of one answer
 
+_COUNTS: Final = ("prompt_tokens", "completion_tokens", "total_tokens")
 _CITATION: Final = re.compile(r"\[([0-9]{1,3})\]")
 
 
@@ -25,12 +26,8 @@ class ChunkEncoder(Encoder):
 
     def __init__(self, id_: str, created: int, *, includes_usage: bool = False) -> None:
         super().__init__()
-        self._envelope = {
-            "id": id_,
-            "object": "chat.completion.chunk",
-            "created": created,
-            "model": MODEL,
-        }
+        head = {"id": id_, "object": "chat.completion.chunk", "created": created}
+        self._envelope = {**head, "model": MODEL}
         self._includes_usage = includes_usage
         self._texts: list[str] = []
         self._by_number: dict[int, AnswerSource] = {}
@@ -51,11 +48,10 @@ class ChunkEncoder(Encoder):
                     yield self._chunk({"annotations": annotations})
                 yield self._chunk({}, reason)
                 if self._includes_usage:
-                    yield {**self._envelope, "choices": [], "usage": _counts(usage)}
+                    yield {**self._envelope, "choices": [], "usage": usage.counts(_COUNTS)}
             case events.AnswerFailure(code, text):
-                yield {
-                    "error": {"message": text, "type": "server_error", "param": None, "code": code}
-                }
+                error = {"message": text, "type": "server_error", "param": None, "code": code}
+                yield {"error": error}
 
     def _chunk(self, delta: Chunk, reason: FinishReason | None = None) -> Chunk:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
@@ -70,12 +66,3 @@ class ChunkEncoder(Encoder):
                 target = {"url": source.url, "title": source.title[:TITLE_MAX]}
                 span = {"start_index": citation.start(), "end_index": citation.end()}
                 yield {"type": "url_citation", "url_citation": {**target, **span}}
-
-
-def _counts(usage: Usage) -> Chunk:
-    read, written = usage.read, usage.written
-    return {
-        "prompt_tokens": read,
-        "completion_tokens": written,
-        "total_tokens": read + written,
-    }

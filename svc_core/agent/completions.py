@@ -211,9 +211,7 @@ def _failure_of(error: Any) -> UpstreamFailure:
 
 
 def _usage(counts: Any) -> Usage | None:
-    if not isinstance(counts, dict):
-        return None
-    prompt, completion = counts.get("prompt_tokens"), counts.get("completion_tokens")
-    if isinstance(prompt, int) and isinstance(completion, int):
-        return Usage(prompt, completion)
+    match counts:
+        case {"prompt_tokens": int(read), "completion_tokens": int(written)}:
+            return Usage(read, written)
     return None

@@ -143,28 +143,18 @@ async def _answer(
     encoder: Callable[[str, str], Encoder],
     fields: Fields = (),
 ) -> Stream:
-    retention, tenant = ctx.host.thread_retention, ctx.actor.tenant
     thread_keys = chat.thread_id, or_default(header_id, None), chat.client_id
-    thread = await ctx.work.read(
-        tenant, lambda unit: threads.find(unit, *thread_keys, retention=retention)
-    )
+    find = partial(threads.find, keys=thread_keys, retention=ctx.host.thread_retention)
+    thread = await ctx.work.read(ctx.actor.tenant, find)
     backend, tools = ctx.borrow(Backend), ctx.borrow(Tools).of(ctx.work, ctx.actor, ctx.now)
     message_id = ctx.ids.new("msg")
     frames = encoder(message_id, thread.id)
     frames.locate = ctx.visible_url
     # Who sends what was said before may have changed it; who does not goes on from the thread.
     history = chat.turn.history or (() if chat.is_anew else thread.history)
-    answer = AnswerStream(
-        ctx.work,
-        chat,
-        attrs.evolve(chat.turn, history=history),
-        thread,
-        bool(retention),
-        message_id,
-        frames,
-        await chat_credits.reserve(ctx.work, tenant),
-        ctx.actor.user_id,
-    )
+    chat = attrs.evolve(chat, turn=attrs.evolve(chat.turn, history=history))
+    credit = await chat_credits.reserve(ctx.work, ctx.actor.tenant)
+    answer = AnswerStream(ctx.work, chat, thread, message_id, frames, credit, ctx.actor.user_id)
     return answer.stream(backend, tools, fields)
 
 

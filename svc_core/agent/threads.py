@@ -114,22 +114,18 @@ class ThreadContext:
 
 
 async def find(
-    ctx: Context,
-    body_id: str | None,
-    header_id: str | None,
-    alias: str | None,
-    *,
-    retention: timedelta,
+    ctx: Context, keys: tuple[str | None, str | None, str | None], retention: timedelta
 ) -> ThreadContext:
     """The thread that a question belongs to, or a new one; nothing is written.
 
-    `body_id` and `header_id` are the ids in the body and the header; `alias` is the client's own
-    name of the conversation, which names a thread of the account from the first question on. A
-    thread ends after a silence of `retention`.
+    `keys` are the ids in the body and the header, and the client's own name of the conversation,
+    which names a thread of the account from the first question on. A thread ends after a silence of
+    `retention`.
 
     Raises:
         Problem: CONFLICTING_PARAMETERS for two ids that differ; THREAD_NOT_FOUND.
     """
+    body_id, header_id, alias = keys
     if body_id and header_id and body_id != header_id:
         detail = "threadId and X-Thread-Id name different threads."
         raise Problem(problem.CONFLICTING_PARAMETERS, detail)

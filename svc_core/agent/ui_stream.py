@@ -24,6 +24,7 @@ _DEPTHS: Final[dict[type[Any], tuple[int, int]]] = {
     events.AnswerDone: (_OUTSIDE, _OUTSIDE),
 }
 """The least and the greatest depth at which an event is sent; the others are sent at any."""
+_COUNTS: Final = ("inputTokens", "outputTokens", "totalTokens")
 _TOOL_FLAGS: Final = {"providerExecuted": True, "dynamic": True}
 
 
@@ -79,9 +80,7 @@ class UiEncoder(Encoder):
 
     def _finish(self, reason: str, usage: Usage) -> Chunk:
         end = {"finishReason": reason} if self._tells_reason else {}
-        inputs, outputs = usage.read, usage.written
-        counts = {"inputTokens": inputs, "outputTokens": outputs, "totalTokens": inputs + outputs}
-        metadata = {**self._thread, "finishReason": reason, "usage": counts}
+        metadata = {**self._thread, "finishReason": reason, "usage": usage.counts(_COUNTS)}
         return {"type": "finish", **end, "messageMetadata": metadata}
 
 

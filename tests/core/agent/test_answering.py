@@ -87,9 +87,7 @@ class Desk:
         self.answer = AnswerStream(
             Slow(store, *surroundings, host, plans=DEFAULT_PLANS),
             ChatRequest(turn),
-            turn,
             ThreadContext(THREAD, is_new=True),
-            is_kept=True,
             message_id=ids.new("msg"),
             encoder=encoder,
             reservation=drive.run(chat_credits.reserve(self.service, self.home)),

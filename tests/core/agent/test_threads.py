@@ -57,7 +57,8 @@ class Desk:
         self, tenant: str = OWN, retention: timedelta = RETENTION, **keys: str
     ) -> ThreadContext:
         ways = {"body_id": None, "header_id": None, "alias": None, **keys}
-        unit = partial(threads.find, retention=retention, **ways)
+        keys = tuple(ways.get(name) for name in ("body_id", "header_id", "alias"))
+        unit = partial(threads.find, retention=retention, keys=keys)
         return await self.service.read(tenant, unit)
 
     async def refusal(self, tenant: str = OWN, **names: str) -> tuple[str, str]:
