@@ -749,7 +749,7 @@ def test_of_another_development_only_what_is_close_to_the_whole_story_is_quoted(
     near = "Six goats were led to a meadow by children of the village school at night."
     far = "Museums of Camden hung old paintings of a hangar beside new sculptures of marble."
     others = [
-        make("Goats of the hangar at Fjordby saved from fire", near, id="g", source="g"),
+        make("Goats led to meadow from hangar fire at Fjordby", near, id="g", source="g"),
         make("Museums of Camden open the summer season", far, id="m", source="m"),
     ]
     report = draft_report("W", "t", week, in_developments(burned, *([o] for o in others)))
