@@ -750,7 +750,7 @@ def test_of_another_development_only_what_is_close_to_the_whole_story_is_quoted(
     far = "Museums of Camden hung old paintings of a hangar beside new sculptures of marble."
     others = [
         make("Goats led to meadow from hangar fire at Fjordby", near, id="g", source="g"),
-        make("Museums of Camden open the summer season", far, id="m", source="m"),
+        make("Museums of Camden hung old paintings", far, id="m", source="m"),
     ]
     report = draft_report("W", "t", week, in_developments(burned, *([o] for o in others)))
     told = {statement.text for statement in statements_of(report)}
