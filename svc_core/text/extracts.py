@@ -15,13 +15,7 @@ from attrs import field, frozen
 from svc_core.text.containment import TextWords
 from svc_core.text.evidence import ScoredItem
 from svc_core.text.frequencies import Frequencies
-from svc_core.text.sentences import (
-    is_ahead,
-    is_faulty,
-    is_whole,
-    lacks_name,
-    stands_alone,
-)
+from svc_core.text.sentences import is_ahead, is_faulty, is_whole, lacks_name, stands_alone
 from svc_core.text.words import terms
 
 SENTENCES_MAX = 30
