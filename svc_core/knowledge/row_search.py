@@ -23,30 +23,34 @@ from svc_core.contract.problem import Problem
 from svc_core.contract.result import Page
 from svc_core.intel.countries import operations as countries
 from svc_core.intel.economy import indicators, market_lists
+from svc_core.intel.entities import actors
 from svc_core.intel.entities import operations as entities
 from svc_core.intel.events import operations as events
 from svc_core.intel.graphs import operations as graphs
 from svc_core.intel.incidents import operations as incidents
 from svc_core.intel.news import operations as news
 from svc_core.intel.signals import operations as signals
-from svc_core.intel.signals.model import WORDS as SIGNAL_WORDS
 from svc_core.intel.vulnerabilities import operations as cves
 from svc_core.ledger import operations as ledger
+from svc_core.ledger import queries
 from svc_core.operation.caller import Actor
+from svc_core.operation.context import Context
 from svc_core.operation.declaration import EVERYBODY, Operation, local
 from svc_core.operation.members import NOT_BLANK
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
 from svc_core.reports import operations as reports
+from svc_core.reports import publications
 from svc_core.reports.profiles import operations as profiles
 from svc_core.search.ranked_rows import UNIT, RankedRow, SearchKind, rank_rows
 from svc_core.search.row_names import Named
+from svc_core.text.words import split_words
 from svc_core.wire.constraints import Arg, Ge, Le, MaxLen, MinLen
 
 WALKED_MAX: Final = 500
 """Rows of a kind without an index of words that are looked through: some ten milliseconds."""
 _PAGE: Final = 100
-DIGITS: Final = 6  # of scores
+_FOLDED_MAX: Final = 16  # subjects
 
 
 @frozen
@@ -90,46 +94,24 @@ _OPERATIONS: Final[Mapping[str, Operation[Any, Any]]] = {
     for operation in (*room.OPERATIONS, *accounts.LOCAL_OPERATIONS)
 }  # fmt: skip
 
-_HARM, _PLACE = "category severity status", "type severity place.name"
-_NAMES, _AREA = "name", "area.label period value"
-_LABEL, _TOPIC = "label identity.label", "topic frequency"
-_TYPE = "type countryCodes"
-_SIGNALS: Final = attrs.evolve(signals.LISTING, words=SIGNAL_WORDS)
 KINDS: Final = (
-    SearchKind("cve", cves.LISTING, "getEntity", "entityId", "cveId", "title description"),
-    SearchKind("entity", entities.LISTING, "getEntity", "entityId", _NAMES, _TYPE, "ent"),
-    SearchKind("incident", incidents.LISTING, "getIncident", "incidentId", "title", _HARM, "inc"),
-    SearchKind("newsItem", news.NEWS_LISTING, "getNewsItem", "newsId", "title", "summary", "obs"),
-    SearchKind(
-        "market", market_lists.LISTING, "getMarket", "marketId", "question", "status", "mkt"
-    ),
-    SearchKind("signal", _SIGNALS, "getSignal", "signalId", "title", "type summary", "sig"),
-    SearchKind("report", None, "getReport", "reportId", "title", "summary", "rpt"),
-    SearchKind("country", None, "getCountry", "code", _NAMES, "region", member="countryCode"),
-    SearchKind("event", None, "getOsintEvent", "eventId", "title", _PLACE, "obs"),
-    SearchKind("indicator", None, "getFinancialIndicator", "indicatorId", _NAMES, _AREA, "fin"),
-    SearchKind("profile", None, "getProfile", "profileId", _NAMES, _TOPIC, "prf"),
-    SearchKind(
-        "subject",
-        None,
-        "getSubject",
-        "subjectId",
-        "label identity.label",
-        "type description",
-        "sbj",
-    ),
-    SearchKind("key", None, "getKey", "keyId", _NAMES, "prefix status", "key"),
+    entities.ENTITY_SEARCH,
+    entities.ACTOR_SEARCH,
+    cves.CVE_SEARCH,
+    countries.COUNTRY_SEARCH,
+    indicators.INDICATOR_SEARCH,
+    incidents.INCIDENT_SEARCH,
+    events.EVENT_SEARCH,
+    market_lists.MARKET_SEARCH,
+    publications.REPORT_SEARCH,
+    news.NEWS_SEARCH,
+    signals.SIGNAL_SEARCH,
+    SearchKind("subject", None, "getSubject", "subjectId", "label identity.label", "type", "sbj"),
+    SearchKind("profile", None, "getProfile", "profileId", "name", "topic frequency", "prf"),
+    SearchKind("key", None, "getKey", "keyId", "name", "prefix status", "key"),
 )
 """The kinds in the order in which equal rows come."""
-_LISTS: Final = {
-    "report": "listReports",
-    "country": "listCountries",
-    "event": "listOsintEvents",
-    "indicator": "listFinancialIndicators",
-    "profile": "listProfiles",
-    "subject": "listSubjects",
-    "key": "listKeys",
-}
+_LISTS: Final = {"profile": "listProfiles", "key": "listKeys"}
 
 
 async def _run(ctx: WorkContext, id_: str, *values: Any, **members: Any) -> Any:
@@ -141,8 +123,19 @@ async def _run(ctx: WorkContext, id_: str, *values: Any, **members: Any) -> Any:
     return await ctx.work.read(tenant, lambda own: run(attrs.evolve(own, actor=actor), request))
 
 
-async def _newest(ctx: WorkContext, kind: SearchKind) -> Sequence[bytes]:
-    """The newest rows of a kind; none where they cannot be read now."""
+async def _subjects(ctx: Context, q: str) -> Sequence[bytes]:
+    """The newest subjects whose first record holds a word of a question, most words first."""
+    words = set(split_words(q))
+    openings = await ctx.tx.ledger.opened(limit=WALKED_MAX)
+    shares = {line: len(words.intersection(split_words(line.line.decode()))) for line in openings}
+    lines = sorted(filter(shares.get, openings), key=lambda line: -shares[line])[:_FOLDED_MAX]
+    return list(map(wire.to_bytes, await queries.subject_rows(ctx, lines)))
+
+
+async def _newest(ctx: WorkContext, kind: SearchKind, q: str) -> Sequence[bytes]:
+    """The newest rows of a kind that a question may mean; none where they cannot be read now."""
+    if kind.name == "subject":
+        return await ctx.work.read(ctx.actor.tenant, partial(_subjects, q=q))
     rows, list_id = list[bytes](), _LISTS[kind.name]
     is_paged = "limit" in attrs.fields_dict(_OPERATIONS[list_id].request)
     members: dict[str, Any] = {"limit": _PAGE} if is_paged else {}
@@ -169,7 +162,7 @@ async def _by_id(ctx: WorkContext, kinds: Sequence[SearchKind], id_: str) -> lis
     for kind in kinds:
         with suppress(Problem):
             raw = (await _run(ctx, kind.shows, id_)).raw
-            return [RankedRow(kind, id_, UNIT, "code", 1.0, raw)]
+            return [RankedRow(kind, id_, UNIT, "code", UNIT, json.loads(raw))]
     return []
 
 
@@ -182,12 +175,19 @@ async def search_everything(ctx: WorkContext, request: SearchEverything) -> Page
     that shows it. An id that is typed whole finds its row.
     """
     names = request.kinds
-    kinds = [k for k in KINDS if may_be_read(k, ctx.actor) and (not names or k.name in names)]
+    left_out = {"actor"} if not names or "entity" in names else set()  # which are entities
+    kinds = [
+        kind
+        for kind in KINDS
+        if kind.name not in left_out
+        and (not names or kind.name in names)
+        and may_be_read(kind, ctx.actor)
+    ]
     q = request.q.strip()
     if places := [kind for kind in kinds if kind.prefix and ids.is_id(kind.prefix, q)]:
         rows = await _by_id(ctx, places, q)
     else:
-        walked = {kind.name: await _newest(ctx, kind) for kind in kinds if kind.listing is None}
+        walked = {kind.name: await _newest(ctx, kind, q) for kind in kinds if kind.listing is None}
         rows = await ctx.work.read(
             ctx.actor.tenant,
             partial(rank_rows, kinds=kinds, question=request.q, limit=request.limit, rows=walked),
@@ -196,10 +196,12 @@ async def search_everything(ctx: WorkContext, request: SearchEverything) -> Page
 
 
 def _row(hit: RankedRow) -> SearchRow:
-    kind, row = hit.kind, json.loads(hit.raw)
+    kind, row = hit.kind, hit.row
     title, detail = kind.title(row) or hit.id, kind.detail(row)
-    why = round(hit.rank / UNIT, DIGITS), hit.named, round(hit.share, DIGITS)
-    return SearchRow(kind.name, hit.id, title, detail, *why, kind.shows, {kind.item: hit.id}, row)
+    name, why = kind.name, (hit.rank / UNIT, hit.named, hit.share / UNIT)
+    if row.get("type") == "threatActor":
+        name, row = "actor", actors.flat(dict(row))
+    return SearchRow(name, hit.id, title, detail, *why, kind.shows, {kind.item: hit.id}, row)
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (

@@ -17,7 +17,7 @@ from typing import Annotated, Generic, TypeVar
 from attrs import field, frozen
 
 from svc_core.base.unset import Maybe
-from svc_core.search.row_names import PROMINENCE_MAX, RowNames, name_tokens, name_weights
+from svc_core.search.row_names import LEVELS, PROMINENCE_MAX, RowNames, name_tokens, name_weights
 from svc_core.text.language import guess
 from svc_core.text.query import SYNONYM_FACTOR, Query, without_exclusions
 from svc_core.text.words import (
@@ -146,7 +146,7 @@ class FieldIndex(Generic[T]):
     `fields` gives the texts of a row by field, the heading first. Where the rows are names,
     `bare` strips words that are not searched beside others, such as legal forms. `terms` gives
     stored terms by field instead, for rows that have them; headings then count once. `names` says
-    by what a row is known, where it has names.
+    by what a row is known, where it has names, and `levels` how prominent it may be.
     """
 
     fields: Callable[[T], Mapping[str, Iterable[str]]]
@@ -154,6 +154,7 @@ class FieldIndex(Generic[T]):
     bare: Callable[[str], str] = str
     terms: Callable[[T], Mapping[str, Sequence[str]]] | None = None
     names: Callable[[T], RowNames] | None = None
+    levels: Sequence[int] = LEVELS
 
     def __call__(self, row: T) -> str:
         """The distinct tokens of a row, separated by blanks, as a collection indexes them."""
@@ -181,7 +182,7 @@ class FieldIndex(Generic[T]):
         """The tokens of rows whose heading holds this one."""
         if self.terms is not None:
             return []
-        levels = range(PROMINENCE_MAX + 1) if self.names else [""]
+        levels = self.levels if self.names else [""]
         return [f"{_HEADING}{level}{token}" for level in levels]
 
     def query(self, question: str) -> TokenQuery:

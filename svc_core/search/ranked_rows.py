@@ -10,33 +10,41 @@ Rule 4: of equal rows the kind that is declared first comes first, then the orde
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from functools import cached_property
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any, Final
 
 from attrs import evolve, frozen
 
 from svc_core.operation.context import Context
+from svc_core.operation.ports import Collection
 from svc_core.search.field_index import FieldIndex
 from svc_core.search.lists import Listing
-from svc_core.search.row_names import Named, RowNames, name_bonuses, name_of_token
+from svc_core.search.row_names import Named, RowNames, name_bonuses, name_of_token, run_tokens
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import guess
 from svc_core.text.query import without_exclusions
 from svc_core.text.words import split_words, stop_words
 
-UNIT: Final = 1_000_000
+UNIT: Final = 1_000
 """The weight of a whole question: of a row that holds all of its words outside of its heading."""
+_RADIX: Final = 2 * UNIT  # more than the words of a question weigh, roundings included
+_FIRST: Final = UNIT**4  # the rank of a row that is judged in any case
 WORDS_MAX: Final = 24
 RUN_MAX: Final = 6  # words of a name that is looked for within a question
 STOP_FACTOR: Final = 0.2
-COUNTED_MAX: Final = 1_000  # rows that are counted for one word; more are all as common
-TOTAL_MAX: Final = 10_000  # rows of one kind that are counted
-CANDIDATES_MAX: Final = 50  # of one kind
+NAME_BONUS: Final = 64  # of a name whose tier is not known yet
+COUNTED_MAX: Final = 1_000  # rows of one kind that are counted for a word, or at all
+POSTINGS_MAX: Final = 10_000  # of the words of a question in all kinds
+CANDIDATES_MAX: Final = 60  # of one kind
+NEWEST_MAX: Final = 20  # rows of a kind that are looked through where no word tells rows apart
+SPARE: Final = 10  # rows that are judged beside those of the answer
 DETAIL_MAX: Final = 160  # characters: one line
 
 JsonRow = Mapping[str, Any]
+Where = Mapping[str, tuple[str, ...]]
 
 
 @frozen(eq=False, slots=False)
@@ -47,7 +55,8 @@ class SearchKind:
     to `rank_rows`, whose words are those of their titles and details. `shows` is the operation
     that shows one, which takes its id as its `item`. `titles` are the members that name a row, the
     first that is there, and `details` those that tell more of it, as paths with dots. Its id has
-    the `prefix`, where it is one of the service, and stands in `member`.
+    the `prefix`, where it is one of the service, and stands in `member`. `where` selects the rows
+    of this kind, and `guests` gives the places of other tenants that the caller may read too.
     """
 
     name: str
@@ -58,6 +67,15 @@ class SearchKind:
     details: str
     prefix: str = ""
     member: str = "id"
+    where: Where | None = None
+    guests: Callable[[Context], Awaitable[Sequence[tuple[Context, Where]]]] | None = None
+
+    @property
+    def texts(self) -> Collection[Any]:
+        """The collection that holds the words of its rows."""
+        if self.listing is None:
+            raise AssertionError(f"{self.name} has no listing")
+        return self.listing.texts
 
     @property
     def index(self) -> FieldIndex[Any]:
@@ -83,17 +101,16 @@ class SearchKind:
 
 @frozen
 class RankedRow:
-    """A row of an answer: what ranks it, how it is named, and the share of the question it holds.
-
-    `raw` is the public row.
+    """A row of an answer as lists show it: what ranks it, how it is named, and the share of the
+    question's weight that it holds, both in parts of `UNIT`.
     """
 
     kind: SearchKind
     id: str
     rank: int
     named: Named
-    share: float
-    raw: bytes
+    share: int
+    row: JsonRow
 
 
 @frozen
@@ -111,16 +128,50 @@ class RowQuestion:
         factors = {word: STOP_FACTOR if word in stops else 1.0 for word in words}
         return cls(factors, tuple(words))
 
-    def runs(self) -> Iterable[tuple[str, ...]]:
-        """The runs of its words that may be names, the longest first; itself is one of them."""
-        words, size = self.sequence, len(self.sequence)
-        if size > RUN_MAX:
-            yield words
-        for length in range(min(size, RUN_MAX), 0, -1):
-            for start in range(size - length + 1):
-                run = words[start : start + length]
-                if length == size or max(self.words[word] for word in run) == 1.0:
+    def runs(self, size_max: int) -> Iterable[tuple[str, ...]]:
+        """The runs of its words that may be names, of so many words at most."""
+        words = self.sequence
+        for size in range(1, min(len(words), size_max) + 1):
+            for start in range(len(words) - size + 1):
+                run = words[start : start + size]
+                if max(self.words[word] for word in run) == 1.0:
                     yield run
+
+
+@frozen
+class _NameQuery:
+    """The tokens of rows that are named as a question says: those of itself, with their weights,
+    and those of the runs of its words, each with the run and its share of the question's weight.
+    """
+
+    whole: Mapping[str, int]
+    runs: Mapping[str, tuple[str, float]]
+
+    @classmethod
+    def of(
+        cls, question: RowQuestion, shares: Mapping[str, float], index: FieldIndex[Any]
+    ) -> "_NameQuery":
+        """The tokens for the rows of an index; without names there are none."""
+        if index.names is None:
+            return cls({}, {})
+        text, runs = " ".join(question.sequence), dict[str, tuple[str, float]]()
+        bonuses = name_bonuses(text, index.bare, index.levels, is_whole=True)
+        for run in question.runs(RUN_MAX if any(index.levels) else 1):
+            words, share = " ".join(run), sum(shares[word] for word in dict.fromkeys(run))
+            for token in run_tokens(split_words(index.bare(words))):
+                if share > runs.get(token, ("", 0.0))[1]:
+                    runs[token] = words, share
+        return cls({token: round(bonus * UNIT) for token, bonus in bonuses.items()}, runs)
+
+    def matches(self, tokens: Set[str], index: FieldIndex[Any]) -> dict[str, int]:
+        """The weights of those tokens by which a row with all of these is named."""
+        weights = {token: self.whole[token] for token in self.whole.keys() & tokens}
+        for run, share in {self.runs[token] for token in self.runs.keys() & tokens}:
+            bonuses = name_bonuses(run, index.bare, index.levels, is_whole=False)
+            for token in bonuses.keys() & tokens:
+                weight = round(share * bonuses[token] * UNIT)
+                weights[token] = max(weights.get(token, 0), weight)
+        return weights
 
 
 @frozen
@@ -130,17 +181,59 @@ class _KindQuery:
     kind: SearchKind
     words: Mapping[str, int]
     headings: Mapping[str, int]
-    names: Mapping[str, int]
+    names: _NameQuery
+    sought: Mapping[str, int]
+    """The tokens by which the store seeks candidates."""
+    is_common: bool = False
+    """Whether very many rows hold each of the words that any holds."""
+    is_whole: bool = True
+    """Whether every word is sought that a row holds."""
 
-    def judge(self, row: Any) -> tuple[int, Named, int]:
-        """The rank of a row, how it is named, and the weight of its words."""
-        tokens = self.kind.index.tokens(row)
-        words = sum(weight for token, weight in self.words.items() if token in tokens)
-        headings = sum(weight for token, weight in self.headings.items() if token in tokens)
-        names = {token: weight for token, weight in self.names.items() if token in tokens}
-        best = max(names, key=lambda token: (names[token], token), default="")
-        rank = words + headings + sum(names.values())
-        return rank, name_of_token(best), words
+    def judge(self, hit: "_Candidate") -> "_Judged":
+        """What a candidate is worth.
+
+        The rank that the store gives tells it of a row without a name: above `_RADIX` the weight of
+        its words and headings, below it that of its words.
+        """
+        kind = self.kind
+        value, share = divmod(hit.rank, _RADIX)
+        best = ""
+        if value > 2 * share or not self.is_whole:
+            tokens = kind.index.tokens(hit.row or kind.texts.decode(hit.raw))
+            share = sum(self.words[token] for token in self.words.keys() & tokens)
+            headings = sum(self.headings[token] for token in self.headings.keys() & tokens)
+            names = self.names.matches(tokens, kind.index)
+            best = max(names, key=lambda token: (names[token], token), default="")
+            value = share + headings + sum(names.values())
+        return _Judged(value, name_of_token(best), min(share, UNIT), hit)
+
+
+@frozen
+class _Candidate:
+    """A row that may be among the best; `row` is what it was read from, where that is known."""
+
+    rank: int
+    place: int
+    order: int
+    id: str
+    raw: bytes
+    home: Context
+    row: JsonRow | None = None
+
+
+@frozen
+class _Judged:
+    """A candidate with its value, how it is named, and the weight of its words."""
+
+    value: int
+    named: Named
+    share: int
+    hit: _Candidate
+
+    @property
+    def place(self) -> tuple[int, int, int, str]:
+        """The place in the order of all rows."""
+        return -self.value, self.hit.place, -self.hit.order, self.hit.id
 
 
 async def rank_rows(
@@ -157,88 +250,151 @@ async def rank_rows(
     parsed = RowQuestion.of(question)
     if not parsed.sequence:
         return []
-    weights = await _weights(ctx, kinds, parsed)
-    best: list[tuple[tuple[int, int, int, str], RankedRow]] = []
-    for place, kind in enumerate(kinds):
-        query = _kind_query(kind, parsed, weights)
-        for order, id_, raw, words in await _candidates(ctx, query, limit, rows):
-            rank, named, share = query.judge(words)
-            if rank:
-                row = RankedRow(kind, id_, rank, named, min(1.0, share / UNIT), raw)
-                best.append(((-rank, place, -order, id_), row))
-    best.sort(key=itemgetter(0))
-    return await _complete(ctx, [row for _, row in best[:limit]])
+    counts = await _counts(ctx, kinds, parsed)
+    queries = _queries(kinds, parsed, counts)
+    candidates: list[_Candidate] = []
+    for place, query in enumerate(queries):
+        candidates += [
+            _Candidate(_FIRST, place, -at, row[query.kind.member], b"", ctx, row)
+            for at, row in enumerate(map(json.loads, rows.get(query.kind.name, ())))
+        ]
+        if query.kind.listing is not None:
+            candidates += await _stored(ctx, query, place, limit)
+    candidates.sort(key=lambda hit: (-hit.rank, hit.place, -hit.order, hit.id))
+    sure = sum(hit.rank == _FIRST for hit in candidates)
+    judged = [queries[hit.place].judge(hit) for hit in candidates[: sure + limit + SPARE]]
+    best = sorted((row for row in judged if row.value), key=attrgetter("place"))[:limit]
+    public = await _public(kinds, best)
+    return [
+        RankedRow(kind, row[kind.member], each.value, each.named, each.share, row)
+        for each in best
+        if (row := public.get((each.hit.place, each.hit.id))) is not None
+        for kind in [kinds[each.hit.place]]
+    ]
 
 
-async def _weights(
-    ctx: Context, kinds: Sequence[SearchKind], question: RowQuestion
-) -> Mapping[str, float]:
-    """The share of each word in the weight of the question, by how many rows of all hold it."""
-    total, counts = 0, dict.fromkeys(question.words, 0)
+Counts = Mapping[tuple[int, str], int]
+"""How many rows of a kind, by its place, hold a word; `""` is every row."""
+
+
+async def _counts(ctx: Context, kinds: Sequence[SearchKind], question: RowQuestion) -> Counts:
+    counts: dict[tuple[int, str], int] = {}
     count = ctx.tx.documents.count
-    for kind in kinds:
+    for place, kind in enumerate(kinds):
         if kind.listing is not None:
-            texts = kind.listing.texts
-            total += await count(texts, limit=TOTAL_MAX)
-            for word in question.words:
+            counts[place, ""] = await count(kind.texts, limit=COUNTED_MAX)
+            for word in question.words if counts[place, ""] else ():
                 for token in list(kind.index.word_tokens(word))[:1]:
-                    counts[word] += await count(texts, limit=COUNTED_MAX, words=(token,))
-    counts = {word: max(1, number) for word, number in counts.items()}
-    table = Frequencies(max(total, *counts.values()), counts, base=None)
+                    number = await count(kind.texts, limit=COUNTED_MAX, words=(token,))
+                    counts[place, word] = number
+    return counts
+
+
+def _queries(
+    kinds: Sequence[SearchKind], question: RowQuestion, counts: Counts
+) -> list[_KindQuery]:
+    """The question for each kind, with words weighed by how many rows of all kinds hold them."""
+    holders = Counter[str]()
+    for (_, word), number in counts.items():
+        holders[word] += number
+    rows = max(1, *holders.values())
+    table = Frequencies(rows, {w: max(1, holders[w]) for w in question.words}, base=None)
     weights = {word: table.idf(word) * factor for word, factor in question.words.items()}
     whole = sum(weights.values())
-    return {word: weight / whole for word, weight in weights.items()}
+    shares = {word: weight / whole for word, weight in weights.items()}
+    sought, queries = _sought(counts), list[_KindQuery]()
+    names: dict[Any, _NameQuery] = {}
+    for at, kind in enumerate(kinds):
+        index = kind.index
+        form = index.names is None, index.bare, tuple(index.levels)
+        names[form] = names.get(form) or _NameQuery.of(question, shares, index)
+        query = _kind_query(kind, shares, sought[at], names[form])
+        held = {word for word in shares if counts.get((at, word))}
+        is_common, is_whole = bool(held) and not sought[at], held <= sought[at]
+        queries.append(evolve(query, is_common=is_common, is_whole=is_whole))
+    return queries
 
 
-def _kind_query(kind: SearchKind, question: RowQuestion, shares: Mapping[str, float]) -> _KindQuery:
+def _sought(counts: Counts) -> Mapping[int, set[str]]:
+    """The words by which rows of each kind are sought: the rarest, `POSTINGS_MAX` in all.
+
+    A word of no row costs nothing, and a common one tells rows apart no more than it would cost.
+    """
+    sought = defaultdict[int, set[str]](set)
+    postings = 0
+    for (place, word), number in sorted(counts.items(), key=lambda item: (item[1], item[0])):
+        if word and number:
+            postings += number if number < COUNTED_MAX else POSTINGS_MAX // 2
+            if postings <= POSTINGS_MAX:
+                sought[place].add(word)
+    return sought
+
+
+def _kind_query(
+    kind: SearchKind, shares: Mapping[str, float], sought: set[str], names: _NameQuery
+) -> _KindQuery:
     index = kind.index
     words: dict[str, int] = {}
+    tokens: dict[str, int] = {}
     for word, share in shares.items():
-        for token, part in index.word_tokens(word).items():
-            words[token] = words.get(token, 0) + max(1, round(share * part * UNIT))
-    headings = {
-        heading: weight
-        for token, weight in words.items()
-        for heading in index.heading_tokens(token)
+        parts = {
+            t: max(1, round(share * part * UNIT)) for t, part in index.word_tokens(word).items()
+        }
+        for token, weight in parts.items():
+            words[token] = words.get(token, 0) + weight
+            if word in sought:
+                tokens[token] = words[token]
+    headings = {heading: words[token] for token in words for heading in index.heading_tokens(token)}
+    headings_sought = {
+        heading: words[token] for token in tokens for heading in index.heading_tokens(token)
     }
-    names: dict[str, int] = {}
-    if index.names is not None:
-        for run in question.runs():
-            share = sum(shares[word] for word in dict.fromkeys(run))
-            is_whole = len(run) == len(question.sequence)
-            for token, bonus in name_bonuses(" ".join(run), index.bare, is_whole=is_whole).items():
-                names[token] = max(names.get(token, 0), 1, round(share * bonus * UNIT))
-    return _KindQuery(kind, words, headings, names)
+    runs = {token: round(share * NAME_BONUS * UNIT) for token, (_, share) in names.runs.items()}
+    values = {**headings_sought, **runs, **names.whole}
+    weights = {token: max(1, weight) * _RADIX for token, weight in values.items()}
+    weights |= {token: weight * _RADIX + weight for token, weight in tokens.items()}
+    return _KindQuery(kind, words, headings, names, weights)
 
 
-async def _candidates(
-    ctx: Context, query: _KindQuery, limit: int, rows: Mapping[str, Sequence[bytes]]
-) -> list[tuple[int, str, bytes, Any]]:
-    """The rows of a kind that may be among the best: order, id, bytes, and what has the words."""
-    kind = query.kind
-    if kind.listing is None:
-        public = [(raw, json.loads(raw)) for raw in rows.get(kind.name, ())]
-        return [(-place, row[kind.member], raw, row) for place, (raw, row) in enumerate(public)]
-    tokens = {**query.words, **query.headings, **query.names}
-    texts = kind.listing.texts
-    page = await ctx.tx.documents.search(texts, tokens, limit=min(limit, CANDIDATES_MAX))
-    return [(row.order, row.id, row.raw, texts.decode(row.raw)) for row in page.rows]
+async def _stored(ctx: Context, query: _KindQuery, place: int, limit: int) -> list[_Candidate]:
+    """The stored rows of a kind that may be among the best.
+
+    Where all words are too common to tell its rows apart, the newest ones are looked through.
+    """
+    kind, hits = query.kind, list[_Candidate]()
+    homes = [(ctx, kind.where), *(await kind.guests(ctx) if kind.guests else ())]
+    for home, where in homes:
+        documents = home.tx.documents
+        size = min(limit + SPARE, CANDIDATES_MAX)
+        page = await documents.search(kind.texts, query.sought, limit=size, where=where)
+        pairs = [*zip(page.ranks, page.rows, strict=True)]
+        if query.is_common:
+            page = await documents.scan(kind.texts, limit=NEWEST_MAX, where=where)
+            pairs += [(_FIRST, row) for row in page.rows]
+        hits += [
+            _Candidate(rank, place, row.order, row.id, row.raw, home)
+            for row, rank in {row: rank for rank, row in pairs}.items()
+        ]
+    return hits
 
 
-async def _complete(ctx: Context, rows: Sequence[RankedRow]) -> list[RankedRow]:
-    """The rows as their lists show them; those that are gone meanwhile are left out."""
-    public = {(row.kind.name, row.id): row.raw for row in rows if row.kind.listing is None}
-    for kind in {row.kind for row in rows}:
-        if kind.listing is not None:
-            ids = [row.id for row in rows if row.kind is kind]
-            stored = await ctx.tx.documents.get_many(kind.listing.collection, ids)
-            raws = await kind.listing.complete(ctx, [row.raw for row in stored.values()])
-            public |= {(kind.name, id_): raw for id_, raw in zip(stored, raws, strict=True)}
-    return [
-        evolve(row, raw=public[row.kind.name, row.id])
-        for row in rows
-        if (row.kind.name, row.id) in public
-    ]
+async def _public(
+    kinds: Sequence[SearchKind], rows: Sequence[_Judged]
+) -> dict[tuple[int, str], JsonRow]:
+    """The rows as their lists show them, by place of their kind and id, but for those that are gone
+    meanwhile.
+    """
+    public = {(row.hit.place, row.hit.id): row.hit.row for row in rows if row.hit.row}
+    homes = {(row.hit.place, row.hit.home.tx.tenant): row.hit.home for row in rows}
+    for (place, tenant), home in homes.items():
+        listing = kinds[place].listing
+        if listing is not None:
+            hits = [row.hit for row in rows if row.hit.place == place]
+            ids = [hit.id for hit in hits if hit.home.tx.tenant == tenant]
+            stored = await home.tx.documents.get_many(listing.collection, ids)
+            raws = await listing.complete(home, [row.raw for row in stored.values()])
+            shown = zip(stored, raws, strict=True)
+            public |= {(place, id_): json.loads(raw) for id_, raw in shown if raw}
+    return public
 
 
 def _text(row: JsonRow, path: str) -> str:

@@ -21,11 +21,13 @@ from svc_core.text.words import LENGTH_MAX, split_words
 Named = Literal["none", "name", "code", "alias", "anyOrder", "start"]
 
 PROMINENCE_MAX = 3
+LEVELS = tuple(range(PROMINENCE_MAX + 1))
 _STARTS_MAX = 4  # words that begin a name
 _REST_MAX = 3  # words left after them; more are not told apart
+_RUN = "~"  # of every name, whatever its tier
 _WHOLE, _NAME, _CODE, _ALIAS, _ANY_ORDER, _START = "==", "=", "#", "@", "%", ">"
 _TIERS = (">3", ">2", ">1", _ANY_ORDER, _ALIAS, _CODE, _NAME, _WHOLE)
-_LEVELS = 16  # so that a prominence is worth less than a tier
+_STEPS = 16  # so that a prominence is worth less than a tier
 _NAMES: Mapping[str, Named] = {
     "": "none", "=": "name", _CODE: "code", _ALIAS: "alias", _ANY_ORDER: "anyOrder", ">": "start",
 }  # fmt: skip
@@ -64,7 +66,9 @@ def name_tokens(
     forms[heading] += [
         (f"{_START}{min(len(words) - size, _REST_MAX)}", words[:size]) for size in starts
     ]
-    return {
+    runs = [form for pairs in forms.values() for sign, form in pairs if sign[0] != _START]
+    found_by = dict.fromkeys(token for form in runs if form for token in run_tokens(form))
+    tokens = {
         field: [
             _token(sign, names.prominence, form)
             for sign, form in pairs
@@ -72,36 +76,47 @@ def name_tokens(
         ]
         for field, pairs in forms.items()
     }
+    return {**tokens, heading: [*tokens[heading], *found_by]}
+
+
+def run_tokens(words: Sequence[str]) -> tuple[str, ...]:
+    """The tokens of rows that are named by these words, side by side in this or in some order."""
+    forms = "".join(words), "".join(sorted(words))
+    return tuple(dict.fromkeys(_RUN + form[:LENGTH_MAX].lstrip("0") for form in forms))
 
 
 def name_weights(question: str, bare: Callable[[str], str]) -> dict[str, int]:
     """The tokens of rows that are named as a question says, with their weights."""
     return {
         token: _LEAST * 10**tier * (PROMINENCE_MAX + 1 + int(token[len(sign)]))
-        for token, sign, tier in _named_tokens(question, bare)
+        for token, sign, tier in _named_tokens(question, bare, LEVELS)
     }
 
 
-def _named_tokens(question: str, bare: Callable[[str], str]) -> Iterable[tuple[str, str, int]]:
-    """The tokens of rows that are named so, each with its sign and the place of its tier."""
+def _named_tokens(
+    question: str, bare: Callable[[str], str], levels: Sequence[int]
+) -> Iterable[tuple[str, str, int]]:
+    """The tokens of rows of these prominences that are named so, with their sign and tier."""
     words = split_words(bare(question))
     scheme, _, code = question.partition(":")
     forms = {_CODE: split_words(code or scheme), _WHOLE: split_words(question)}
     for tier, sign in enumerate(_TIERS):
         if form := forms.get(sign, words):
-            for level in range(PROMINENCE_MAX + 1):
+            for level in levels:
                 yield _token(sign, level, form), sign, tier
 
 
-def name_bonuses(run: str, bare: Callable[[str], str], *, is_whole: bool) -> dict[str, float]:
+def name_bonuses(
+    run: str, bare: Callable[[str], str], levels: Sequence[int], *, is_whole: bool
+) -> dict[str, float]:
     """The tokens of rows that are named as a run of a question's words, each with its worth.
 
     The words of the whole question are worth 2 at most, those of a heading counted twice. Names
     that only begin so count where the run `is_whole`, the question.
     """
     return {
-        token: 2.0**tier * (1 + int(token[len(sign)]) / _LEVELS)
-        for token, sign, tier in _named_tokens(run, bare)
+        token: 2.0**tier * (1 + int(token[len(sign)]) / _STEPS)
+        for token, sign, tier in _named_tokens(run, bare, levels)
         if is_whole or sign[0] != _START
     }
 

@@ -215,7 +215,7 @@ class _Documents:
             (Position(row.document.order, row.document.id, _weight(row, terms)), row)
             for row in rows
         )
-        return _slice(_sort(candidates, after), limit)
+        return _slice(_sort(candidates, after), limit, is_ranked=True)
 
 
 RankedRow = tuple[Position, ModelRow]
@@ -235,10 +235,11 @@ def _sort(rows: Iterable[RankedRow], after: Position | None) -> Iterable[RankedR
     return (row for key, row in ranking if after is None or key < _sort_key(after))
 
 
-def _slice(rows: Iterable[RankedRow], limit: int) -> Slice[Any]:
+def _slice(rows: Iterable[RankedRow], limit: int, *, is_ranked: bool = False) -> Slice[Any]:
     page = list(islice(rows, limit + 1))
     end = page[limit - 1][0] if len(page) > limit else None
-    return Slice(tuple(row.document for _, row in page[:limit]), end)
+    ranks = tuple(place.rank for place, _ in page[:limit] if is_ranked)
+    return Slice(tuple(row.document for _, row in page[:limit]), end, ranks)
 
 
 def _current_row(rows: SortedRows, id_: str, expect: int | None) -> ModelRow | None:

@@ -28,9 +28,16 @@ def country_synonyms(subject: Sequence[str]) -> Iterator[tuple[Run, tuple[Run, .
 
 
 @cache
+def names_by_code() -> Mapping[str, tuple[str, ...]]:
+    """The names of each country and of its people by its code (ISO 3166-1 alpha-2)."""
+    rows = (line.split("\t") for line in data.table_lines("country_names.tsv"))
+    return {code: tuple(names.split("|")) for code, names in rows}
+
+
+@cache
 def _names() -> Mapping[Run, tuple[Run, ...]]:
     """All names of a country by each of them; a name that two countries share is left out."""
-    rows = [line.split("\t")[1].split("|") for line in data.table_lines("country_names.tsv")]
+    rows = names_by_code().values()
     countries = [dict.fromkeys(tuple(terms(name)) for name in row) for row in rows]
     owners = Counter(run for runs in countries for run in runs)
     short = (tuple(run for run in runs if 0 < len(run) <= _RUN_MAX) for runs in countries)

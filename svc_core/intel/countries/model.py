@@ -12,6 +12,8 @@ from svc_core.operation.filters import FilterFields, UnboundedValues, sort_order
 from svc_core.operation.members import PageRequest
 from svc_core.operation.ports import Collection
 from svc_core.operation.source_members import Geometry, Measurement, SourceRef
+from svc_core.search.field_index import FieldIndex
+from svc_core.search.row_names import RowNames
 from svc_core.text.words import fold_case, split_words
 from svc_core.wire.constraints import Doc, Example, MaxLen, MinLen
 
@@ -100,6 +102,26 @@ def _prefixes(row: CountryData) -> set[str]:
     return {word[:end] for word in split_words(whole) for end in range(1, len(word) + 1)}
 
 
+WORDS: FieldIndex[CountryData] = FieldIndex(
+    lambda row: {
+        "name": [row.name or "", row.official_name or "", *(row.native_names or {}).values()],
+        "region": [row.region or "", row.subregion or ""],
+        "capital": row.capital or (),
+    },
+    names=lambda row: RowNames(
+        row.name or row.country_code,
+        (row.official_name or "", *(row.native_names or {}).values()),
+        filter(None, (row.country_code, row.alpha3)),
+    ),
+    levels=(1,),
+)
+
+
+def _search(row: CountryData) -> str:
+    """Its words, and the beginnings of those of its names, by which its list is narrowed."""
+    return " ".join(sorted({*_prefixes(row), *WORDS.tokens(row)}))
+
+
 def _whole(measure: Measurement | None) -> int | None:
     return None if measure is None or measure.value is None else round(measure.value)
 
@@ -144,7 +166,8 @@ COUNTRIES: Collection[CountryData] = Collection(
             "area": lambda row: _whole(row.area),
         },
     ),
-    search=lambda row: " ".join(sorted(_prefixes(row))),
+    search=_search,
+    form=2,
     kind="country",
     path="/osint/countries",
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import attrs
 from attrs import frozen
@@ -13,6 +13,7 @@ from svc_core.contract.result import Page, Single
 from svc_core.formats.reading.values import country
 from svc_core.intel.countries.model import (
     COUNTRIES,
+    WORDS,
     CountryData,
     CountryRisk,
     IncludeParts,
@@ -29,6 +30,7 @@ from svc_core.operation.members import micros
 from svc_core.operation.ports.documents import RowBounds
 from svc_core.operation.source_members import SEVERITIES
 from svc_core.search.lists import Listing, single_of
+from svc_core.search.ranked_rows import SearchKind
 from svc_core.text.words import split_words
 from svc_core.wire.constraints import Example, Pattern
 
@@ -38,6 +40,15 @@ EVENTS_COUNTED = 100_000
 RISK_DAYS = timedelta(days=30)
 
 LISTING = Listing(COUNTRIES)
+COUNTRY_SEARCH: Final = SearchKind(
+    "country",
+    Listing(COUNTRIES, WORDS),
+    "getCountry",
+    "code",
+    "name",
+    "officialName region capital",
+    member="countryCode",
+)
 
 
 @frozen

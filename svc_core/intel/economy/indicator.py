@@ -23,6 +23,9 @@ from svc_core.operation.members import CountryCode, CreatedAt, PageRequest, Upda
 from svc_core.operation.period import Period, UpdatedSince, parse_period
 from svc_core.operation.ports import Collection, Layout
 from svc_core.operation.source_members import SourceRef
+from svc_core.search.field_index import FieldIndex
+from svc_core.search.row_names import RowNames
+from svc_core.text.country_names import names_by_code
 from svc_core.wire.constraints import Doc, Example, Ge, IdOf
 
 IndicatorId = Annotated[str, IdOf("fin")]
@@ -221,14 +224,27 @@ class IndicatorSeries:
     indicator_code: str
     area: IndicatorArea
     frequency: Frequency
+    name: str = ""
+    """What people call it; a series that was stored before it had one gets it with a value."""
 
 
 def series_of(row: Indicator) -> IndicatorSeries:
     """The series that a row belongs to."""
     id_ = ids.derived_id("fin", "series", "", row.series)
     return IndicatorSeries(
-        id_, row.series, row.provider, row.indicator_code, row.area, row.frequency
+        id_, row.series, row.provider, row.indicator_code, row.area, row.frequency, row.name
     )
+
+
+SERIES_WORDS: FieldIndex[IndicatorSeries] = FieldIndex(
+    lambda row: {
+        "name": [row.name],
+        "area": [row.area.label or "", *names_by_code().get(row.area.country_code or "", ())],
+        "provider": [row.provider, row.indicator_code],
+    },
+    names=lambda row: RowNames(row.name, (), [row.indicator_code], prominence=0),
+    levels=(0,),
+)
 
 
 FININT_SERIES: Collection[IndicatorSeries] = Collection(
@@ -238,6 +254,8 @@ FININT_SERIES: Collection[IndicatorSeries] = Collection(
     order=lambda _: 0,
     scope="global",
     keys=_OF_SERIES,
+    search=SERIES_WORDS,
+    form=2,
 )
 """One row per series, so that finding the newest value of each costs the same however long the
 series are. The row of a series whose last value was withdrawn stays, and is skipped."""

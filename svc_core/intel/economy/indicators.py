@@ -6,9 +6,9 @@ Rule 2: the newest value of each series is looked up series by series, so the co
         depends on its rows and not on the length of the series.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import attrs
 from attrs import frozen
@@ -21,6 +21,7 @@ from svc_core.contract.result import Page, Single
 from svc_core.intel.economy.indicator import (
     FININT,
     FININT_SERIES,
+    SERIES_WORDS,
     IncludeChange,
     Indicator,
     IndicatorId,
@@ -37,6 +38,7 @@ from svc_core.operation.period import parse_period
 from svc_core.operation.ports import Position
 from svc_core.operation.ports.documents import RowBounds
 from svc_core.search.lists import Listing
+from svc_core.search.ranked_rows import SearchKind
 
 LOOKBACK_ROWS = 10  # earlier rows looked at for one with a value: markets close for a week at most
 PERCENT_DIGITS = 6
@@ -130,6 +132,27 @@ async def newest(
         if after is None or len(rows) == limit:
             break
     return tuple(rows), after
+
+
+async def _newest_values(ctx: Context, series: Sequence[bytes]) -> Sequence[bytes]:
+    """The newest value of each of these series; an empty row where all were withdrawn."""
+    rows = []
+    for raw in series:
+        key = {"series": (FININT_SERIES.decode(raw).series,)}
+        page = await ctx.tx.documents.scan(FININT, where=key, limit=1)
+        rows.append(next((row.raw for row in page.rows), b""))
+    return rows
+
+
+INDICATOR_SEARCH: Final = SearchKind(
+    "indicator",
+    Listing(FININT_SERIES, SERIES_WORDS, complete=_newest_values),
+    "getFinancialIndicator",
+    "indicatorId",
+    "name",
+    "area.label area.countryCode period value",
+    "fin",
+)
 
 
 # -- rules -------------------------------------------------------------------------------------

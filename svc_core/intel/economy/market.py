@@ -168,6 +168,7 @@ WORDS: FieldIndex[Market] = FieldIndex(
         "rules": [market.rules or ""],
     },
     names=lambda market: RowNames(market.question, (), [market.provider_market_id], prominence=0),
+    levels=(0,),
 )
 
 
@@ -227,7 +228,7 @@ MARKETS: Collection[Market] = Collection(
     scope="global",
     **_MARKET.indexes(ListMarkets, facets={"key": keys_of}, numbers={"open_until": open_until}),
     search=WORDS,
-    form=2,
+    form=3,
     kind="market",
     base=BASE_V2,
 )

@@ -7,7 +7,7 @@ the entities that these references mean at the time of reading.
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from attrs import frozen
 
@@ -30,6 +30,7 @@ from svc_core.operation.declaration import PATH, Operation
 from svc_core.operation.filters import Range, Values, list_selection
 from svc_core.operation.members import UNDATED, micros
 from svc_core.search.lists import Listing
+from svc_core.search.ranked_rows import SearchKind
 
 # -- requests ----------------------------------------------------------------------------------
 
@@ -96,6 +97,9 @@ LISTING = Listing(
     WORDS,
     look_ups={"entity": directory.entity_references},
     complete=with_named_entities,
+)
+MARKET_SEARCH: Final = SearchKind(
+    "market", LISTING, "getMarket", "marketId", "question", "provider status", "mkt"
 )
 
 

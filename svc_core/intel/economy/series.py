@@ -9,11 +9,12 @@ from svc_core.operation.context import Context
 
 
 async def note_series(ctx: Context, rows: Sequence[RowChange]) -> None:
-    """Store the series of these values that are not stored yet."""
+    """Store the series of these values that are not stored yet, or not as they are named now."""
     series = {item.id: item for item in (series_of(row.after) for row in rows if row.after)}
     present = await ctx.tx.documents.get_many(FININT_SERIES, list(series))
-    for id_ in series.keys() - present.keys():
-        await ctx.tx.documents.put(FININT_SERIES, id_, series[id_])
+    for id_, row in series.items():
+        if id_ not in present or FININT_SERIES.decode(present[id_].raw) != row:
+            await ctx.tx.documents.put(FININT_SERIES, id_, row)
 
 
 def is_refetch(names: Sequence[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

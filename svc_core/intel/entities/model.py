@@ -428,7 +428,7 @@ ENTITIES: Collection[Entity] = Collection(
         ListEntities, ListActors, facets={"key": keys_of, "label": _labels, "parent": _parents}
     ),
     search=_search,
-    form=2,
+    form=3,
     kind="entity",
     base=BASE_V2,
 )

@@ -1,7 +1,9 @@
 """The operation that lists entities of every kind, CVEs among them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
+
+import attrs
 
 from svc_core.base.unset import Unset, or_default
 from svc_core.contract.result import Page
@@ -19,6 +21,7 @@ from svc_core.operation.filters import Selection, list_selection
 from svc_core.operation.ports import Collection, Position, RowBounds, StoredRow
 from svc_core.search import lists
 from svc_core.search.lists import Listing
+from svc_core.search.ranked_rows import SearchKind
 
 Clauses = dict[str, tuple[str, ...]]
 
@@ -53,6 +56,11 @@ LISTING = Listing(
     ENTITIES, WORDS, look_ups={"sanctioned": _if_read}, rarest=("designator", "country", "topic")
 )
 _CVE_LISTING = Listing(CVES, CVE_WORDS)
+_SEARCHED = "getEntity", "entityId", "name", "type countryCodes", "ent"
+ENTITY_SEARCH: Final = SearchKind(
+    "entity", attrs.evolve(LISTING, complete=render.whole), *_SEARCHED
+)
+ACTOR_SEARCH: Final = attrs.evolve(ENTITY_SEARCH, name="actor", where={"type": ("threatActor",)})
 
 
 async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:

@@ -46,6 +46,7 @@ from svc_core.operation.source_members import (
     country_at,
     point_at,
 )
+from svc_core.search.field_index import FieldIndex
 from svc_core.wire.constraints import Doc, Example, Ge, MaxLen
 
 Category = Literal[
@@ -262,6 +263,16 @@ class ListRegional(PageRequest):
     min_severity: MinSeverity = _EVENT.key(index="severity", choose=severities_from)
 
 
+WORDS: FieldIndex[OsintEvent] = FieldIndex(
+    lambda event: {
+        "title": [event.title],
+        "summary": [event.summary or ""],
+        "type": [event.type],
+        "place": [] if event.place is None else [event.place.name or ""],
+        "actors": [actor.name or "" for actor in event.actors or ()],
+    }
+)
+
 OSINT_EVENTS: Collection[OsintEvent] = Collection(
     name="osint_events",
     model=OsintEvent,
@@ -274,7 +285,8 @@ OSINT_EVENTS: Collection[OsintEvent] = Collection(
         numbers={"gravity": lambda event: gravity(event.severity, event.occurred_at)},
     ),
     place=lambda event: point_at(event.place),
-    form=2,
+    search=WORDS,
+    form=3,
     kind="osintEvent",
     path="/osint/events",
 )

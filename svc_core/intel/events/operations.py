@@ -1,14 +1,14 @@
 """The operations that list and read OSINT events of all providers."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from attrs import evolve, frozen
 
 from svc_core.base.unset import UNSET, Unset
 from svc_core.contract.result import Page, Single
 from svc_core.intel.events import render
-from svc_core.intel.events.model import OSINT_EVENTS, IncludeRaw, ListEvents, OsintEvent
+from svc_core.intel.events.model import OSINT_EVENTS, WORDS, IncludeRaw, ListEvents, OsintEvent
 from svc_core.intel.events.rules import RULES
 from svc_core.intel.folding.identity import survivor
 from svc_core.intel.folding.read_declarations import osint
@@ -17,8 +17,18 @@ from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, Operation
 from svc_core.operation.members import ObservationId
 from svc_core.search.lists import Listing, single_of
+from svc_core.search.ranked_rows import SearchKind
 
 LISTING = Listing(OSINT_EVENTS, rarest=("cell", "country", "type"))
+EVENT_SEARCH: Final = SearchKind(
+    "event",
+    Listing(OSINT_EVENTS, WORDS),
+    "getOsintEvent",
+    "eventId",
+    "title",
+    "type severity place.name",
+    "obs",
+)
 
 
 @frozen

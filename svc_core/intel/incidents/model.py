@@ -205,6 +205,7 @@ WORDS: FieldIndex[Incident] = FieldIndex(
     names=lambda incident: RowNames(
         incident.title, (), (item.value for item in incident.designators), prominence=0
     ),
+    levels=(0,),
 )
 
 _INCIDENT = FilterFields[Incident]()
@@ -269,7 +270,7 @@ INCIDENTS: Collection[Incident] = Collection(
     ),
     place=lambda incident: point_at(incident.place),
     search=WORDS,
-    form=3,
+    form=4,
     kind="incident",
     base=BASE_V2,
 )

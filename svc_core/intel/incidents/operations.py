@@ -3,7 +3,7 @@
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from attrs import evolve, frozen
 
@@ -24,6 +24,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, QUERY, Operation
 from svc_core.operation.members import IncidentId
 from svc_core.search.lists import Listing, single_of
+from svc_core.search.ranked_rows import SearchKind
 from svc_core.wire.constraints import Example, MaxLen
 
 Row = Mapping[str, Any]
@@ -60,6 +61,9 @@ LISTING = Listing(
     look_ups={"entity": directory.entity_references},
     rarest=("cell", "country"),
     complete=current_incidents,
+)
+INCIDENT_SEARCH: Final = SearchKind(
+    "incident", LISTING, "getIncident", "incidentId", "title", "category severity status", "inc"
 )
 
 

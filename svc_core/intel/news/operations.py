@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from attrs import frozen
 
@@ -30,6 +30,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.declaration import JSON, NDJSON, PATH, Operation, declare
 from svc_core.operation.members import NoMembers, ObservationId, RecapId
 from svc_core.search.lists import Listing
+from svc_core.search.ranked_rows import SearchKind
 from svc_core.text.topics import TOPICS, Topic
 from svc_core.wire.constraints import Example
 
@@ -92,6 +93,9 @@ NEWS_LISTING = Listing(
     text_rows=NEWS_TEXTS,
     look_ups={"entity": directory.entity_references},
     complete=with_entities,
+)
+NEWS_SEARCH: Final = SearchKind(
+    "newsItem", NEWS_LISTING, "getNewsItem", "newsId", "title", "summary", "obs"
 )
 RECAP_LISTING = Listing(RECAPS)
 

@@ -7,20 +7,22 @@ its references mean, is decided when the row is read.
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
+import attrs
 from attrs import frozen
 
 from svc_core.base import compact
 from svc_core.contract.result import Single
 from svc_core.intel.entities import directory
 from svc_core.intel.folding.read_declarations import SHARED, reading
-from svc_core.intel.signals.model import SIGNALS, Signal
+from svc_core.intel.signals.model import SIGNALS, WORDS, Signal
 from svc_core.intel.signals.signal_index import index_signals
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, Operation, local
 from svc_core.operation.members import SignalId, next_revision
 from svc_core.search.lists import Listing
+from svc_core.search.ranked_rows import SearchKind
 from svc_core.wire.constraints import Arg
 
 _text = compact.compact_encoder()
@@ -61,6 +63,15 @@ async def current_signals(ctx: Context, raws: Sequence[bytes]) -> list[bytes]:
 
 LISTING = Listing(
     SIGNALS, look_ups={"entity": directory.entity_references}, complete=current_signals
+)
+SIGNAL_SEARCH: Final = SearchKind(
+    "signal",
+    attrs.evolve(LISTING, words=WORDS),
+    "getSignal",
+    "signalId",
+    "title",
+    "type summary",
+    "sig",
 )
 
 

@@ -1,7 +1,7 @@
 """The operation that lists vulnerabilities, one row for each CVE id."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from svc_core import wire
 from svc_core.contract.result import Page
@@ -13,6 +13,7 @@ from svc_core.intel.folding.read_declarations import CYBER, reading
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
 from svc_core.search.lists import Listing
+from svc_core.search.ranked_rows import SearchKind
 
 # -- use case ----------------------------------------------------------------------------------
 
@@ -32,6 +33,9 @@ LISTING = Listing(
     look_ups={"maker": directory.entity_references, "kev": _if_loaded},
     rarest=("key", "maker", "product", "cwe", "vendor", "kev"),
     complete=_complete,
+)
+CVE_SEARCH: Final = SearchKind(
+    "cve", LISTING, "getEntity", "entityId", "cveId", "title description"
 )
 
 

@@ -185,10 +185,14 @@ class Position:
 
 @frozen
 class Slice(Generic[T]):
-    """A run of rows in list order; `end` is the position after the last one, None at the end."""
+    """A run of rows in list order; `end` is the position after the last one, None at the end.
+
+    Of a search, `ranks` has what the terms that each row holds weigh together.
+    """
 
     rows: tuple[StoredRow[T], ...]
     end: Position | None = None
+    ranks: tuple[int, ...] = ()
 
     @property
     def has_more(self) -> bool:
