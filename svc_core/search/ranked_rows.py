@@ -297,7 +297,7 @@ def _queries(
     holders = Counter[str]()
     for (_, word), number in counts.items():
         holders[word] += number
-    rows = max(1, *holders.values())
+    rows = max([1, *holders.values()])
     table = Frequencies(rows, {w: max(1, holders[w]) for w in question.words}, base=None)
     weights = {word: table.idf(word) * factor for word, factor in question.words.items()}
     whole = sum(weights.values())

@@ -1,10 +1,8 @@
 """The search of all kinds: who finds what, by which words, and that it reads a bounded part."""
 
 import json
-from datetime import timedelta
 from typing import Any
 
-import attrs
 import pytest
 
 from svc_core import catalog
@@ -15,8 +13,6 @@ from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.access.roles import SCOPES_OF_ROLES
 from svc_core.base import drive
 from svc_core.contract.problem import Problem
-from svc_core.intel.events.model import OSINT_EVENTS
-from svc_core.knowledge import row_search
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.executor import Execution
@@ -181,17 +177,11 @@ def test_no_more_rows_than_were_asked_for_and_none_twice(desk: Desk) -> None:
 
 
 def test_of_a_kind_without_words_the_newest_rows_are_looked_through(desk: Desk) -> None:
-    house, event = desk.house, desk.house.stored(OSINT_EVENTS)[0]
-
-    async def sow(ctx: Context, numbers: range) -> None:
-        for number in numbers:
-            id_, title = f"obs_{number:024x}", "Zebra" if number in (0, 1) else "Nothing"
-            at = house.clock.now() + timedelta(minutes=number)
-            row = attrs.evolve(event, id=id_, title=title, occurred_at=at)
-            await ctx.save(OSINT_EVENTS, id_, row)
-
-    house.run(lambda ctx: sow(ctx, range(row_search.WALKED_MAX + 1)))
-    assert [row["id"][-1] for row in desk.search("zebra")] == ["1"]
+    subjects = [open_subject(desk.house, f"Zebra {number}", desk.own) for number in range(20)]
+    rows = desk.search("zebra", kinds=["subject"])
+    assert len(rows) == 16
+    assert {row["id"] for row in rows} <= set(subjects)
+    assert subjects[-1] == rows[0]["id"]
 
 
 @pytest.mark.parametrize("q", ["", " ", "x" * 1001])

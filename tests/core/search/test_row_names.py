@@ -174,7 +174,7 @@ def test_tokens_are_few_and_short_whatever_a_row_says(
 ) -> None:
     row = RowNames(name, aliases, codes, level)
     tokens = [token for run in name_tokens(row, "name", str).values() for token in run]
-    assert len(tokens) <= 7 + 2 * len(aliases) + len(codes)
+    assert len(tokens) <= 11 + 4 * len(aliases) + 3 * len(codes)
     assert all(len(token) <= LENGTH_MAX + 3 for token in INDEX(row).split(" "))
 
 

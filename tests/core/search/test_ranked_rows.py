@@ -1,0 +1,119 @@
+"""Rows of many kinds in one order: names before words, whatever their kind and writing."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.base import drive
+from svc_core.search.ranked_rows import COUNTED_MAX, UNIT, RankedRow
+from svc_http.stores import MemoryStorage
+from tests.core.search.ranked import COLLECTIONS, FOREIGN, ITEMS, PAPERS, PEOPLE, Line, ask, fill
+
+LINES = {
+    PEOPLE: [
+        Line("apple", "APPLE INC.", codes=("HWUPKR0MPOU8FGXBT394", "AAPL", "0000320193")),
+        Line("alphabet", "Alphabet Inc.", aliases=("Google",)),
+        Line("hussein", "HUSSEIN, Ali"),
+        Line("aliyev", "Ali Hussein Aliyev"),
+        Line("storm", "Volt Typhoon", aliases=("Bronze Silhouette",), prominence=3),
+        Line("host", "volt-typhoon.example", prominence=0),
+        Line("muller", "Müller Logistik GmbH"),
+    ],
+    PAPERS: [
+        Line("launch", "Will Apple announce a phone?", "It closes at the end of the month."),
+        Line(
+            "strike", "Port strikes in Antwerp", "Dockers of the port stop work.", codes=("PS-1",)
+        ),
+        Line("ship", "A ship at anchor", "It waits for the port to open, for strikes go on."),
+    ],
+    ITEMS: [
+        Line("typhoon", "Typhoon hits the islands", "A volt is no wind."),
+        Line("wahl", "Wahl in Island", "Die Wahl ist gewonnen."),
+        Line("dock", "Dockers in Antwerp return", "The strike at the port ended."),
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def find() -> Callable[..., list[RankedRow]]:
+    store = MemoryStorage(COLLECTIONS)
+    fill(store, drive.run, LINES)
+
+    def answer(question: str, **how: Any) -> list[RankedRow]:
+        return ask(store, drive.run, question, **how)
+
+    return answer
+
+
+Find = Callable[..., list[RankedRow]]
+FIRST = [
+    ("apple inc", "apple", "name"),
+    ("AAPL", "apple", "code"),
+    ("320193", "apple", "code"),
+    ("google", "alphabet", "alias"),
+    ("ALI HUSSEIN", "hussein", "anyOrder"),
+    ("hussein ali", "hussein", "name"),
+    ("What is the LEI of Apple Inc.?", "apple", "name"),
+    ("whom does ali hussein work for", "hussein", "anyOrder"),
+    ("which sectors does bronze silhouette go after", "storm", "alias"),
+    ("Wem gehört Muller Logistik?", "muller", "name"),
+    ("ps-1", "strike", "code"),
+    ("müller", "muller", "start"),
+    ("strikes of the port", "strike", "none"),
+    ("wer hat die wahl in island gewonnen", "wahl", "none"),
+]
+
+
+@pytest.mark.parametrize(("question", "id_", "named"), FIRST)
+def test_the_best_row_of_all_kinds_comes_first_and_says_how_it_is_named(
+    find: Find, question: str, id_: str, named: str
+) -> None:
+    row = find(question)[0]
+    assert (row.id, row.named) == (id_, named)
+
+
+def test_a_share_is_that_of_the_words_and_nothing_is_cut_off(find: Find) -> None:
+    rows = {row.id: row for row in find("port strikes hit antwerp hard")}
+    assert rows["strike"].share >= rows["dock"].share > rows["ship"].share > 0
+    assert rows["typhoon"].share < UNIT / 2
+    assert find("port strikes antwerp")[0].share == pytest.approx(UNIT, abs=3)
+    assert find("zzz qqq") == find("…") == []
+
+
+WORDS = "Apple Inc Ali HUSSEIN Volt Typhoon What is the LEI of Port strikes in Antwerp"
+QUESTIONS = st.lists(st.sampled_from(WORDS.split(" ")), min_size=1, max_size=9).map(" ".join)
+
+
+@given(QUESTIONS)
+def test_case_accents_and_marks_make_no_difference(find: Find, question: str) -> None:
+    rows = find(question)
+    for other in (question.lower(), question.upper() + "?", f"  {question} . "):
+        assert find(other) == rows
+
+
+@given(QUESTIONS, st.integers(1, 12))
+def test_a_shorter_answer_is_the_beginning_of_a_longer_one(
+    find: Find, question: str, limit: int
+) -> None:
+    rows = find(question)
+    assert find(question, limit=limit) == rows[:limit]
+    assert [row.rank for row in rows] == sorted((row.rank for row in rows), reverse=True)
+    assert all(0 <= row.share <= UNIT for row in rows)
+
+
+def test_rows_of_another_tenant_are_never_found(find: Find) -> None:
+    rows = find("port strikes", tenant=FOREIGN)
+    assert {row.kind.name for row in rows} == {"items"}
+
+
+def test_where_every_word_is_common_the_newest_rows_are_told_apart() -> None:
+    store = MemoryStorage(COLLECTIONS)
+    lines = [Line(f"i{at}", f"Storm {at}", "wind", written=at) for at in range(COUNTED_MAX + 5)]
+    lines.append(Line("last", "Storm", "storm and wind", written=COUNTED_MAX + 5))
+    fill(store, drive.run, {ITEMS: lines, PEOPLE: LINES[PEOPLE]})
+    rows = ask(store, drive.run, "storm wind storm")
+    assert rows[0].share == pytest.approx(UNIT, abs=3)
+    assert rows[0].id == "last"
