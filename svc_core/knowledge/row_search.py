@@ -94,6 +94,7 @@ _OPERATIONS: Final[Mapping[str, Operation[Any, Any]]] = {
     for operation in (*room.OPERATIONS, *accounts.LOCAL_OPERATIONS)
 }  # fmt: skip
 
+_LABEL = "label identity.label"
 KINDS: Final = (
     entities.ENTITY_SEARCH,
     entities.ACTOR_SEARCH,
@@ -106,7 +107,7 @@ KINDS: Final = (
     publications.REPORT_SEARCH,
     news.NEWS_SEARCH,
     signals.SIGNAL_SEARCH,
-    SearchKind("subject", None, "getSubject", "subjectId", "label identity.label", "type", "sbj"),
+    SearchKind("subject", None, "getSubject", "subjectId", _LABEL, "type description", "sbj"),
     SearchKind("profile", None, "getProfile", "profileId", "name", "topic frequency", "prf"),
     SearchKind("key", None, "getKey", "keyId", "name", "prefix status", "key"),
 )
