@@ -21,12 +21,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-import asyncpg
 import attrs
 from bench_retrieval import EPOCH, Language
-from database import postgres
 from outcome import close_run
 
 from svc_core import catalog
@@ -44,11 +41,10 @@ from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.host import Host
 from svc_core.operation.parsing import Site
-from svc_core.operation.ports import SYSTEM, Collection, Storage
+from svc_core.operation.ports import Collection, Storage
 from svc_http import system
 from svc_http.service.service_units import Service
 from svc_http.stores import SqliteStorage
-from svc_http.stores.postgres import PostgresStorage
 from tests.core import demo
 from tests.core.conftest import House
 from tests.core.intel.incident_documents import fold
