@@ -36,6 +36,7 @@ from svc_core.ledger import queries
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import EVERYBODY, Operation, local
+from svc_core.operation.inputs import inputs_of
 from svc_core.operation.members import NOT_BLANK
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
@@ -107,9 +108,9 @@ KINDS: Final = (
     publications.REPORT_SEARCH,
     news.NEWS_SEARCH,
     signals.SIGNAL_SEARCH,
-    SearchKind("subject", None, "getSubject", "subjectId", _LABEL, "type description", "sbj"),
-    SearchKind("profile", None, "getProfile", "profileId", "name", "topic frequency", "prf"),
-    SearchKind("key", None, "getKey", "keyId", "name", "prefix status", "key"),
+    SearchKind("subject", None, "getSubject", _LABEL, "type description", "sbj"),
+    SearchKind("profile", None, "getProfile", "name", "topic frequency", "prf"),
+    SearchKind("key", None, "getKey", "name", "prefix status", "key"),
 )
 """The kinds in the order in which equal rows come."""
 _LISTS: Final = {"profile": "listProfiles", "key": "listKeys"}
@@ -158,6 +159,12 @@ def may_be_read(kind: SearchKind, actor: Actor) -> bool:
     )
 
 
+def _item(kind: SearchKind) -> str:
+    """The input of the operation that shows a row which takes the id."""
+    inputs = inputs_of(_OPERATIONS[kind.shows].request)
+    return next(item.name for item in inputs if item.place in ("path", "member"))
+
+
 async def _by_id(ctx: WorkContext, kinds: Sequence[SearchKind], id_: str) -> list[RankedRow]:
     """The row of an id of these kinds; none where it is not one of a row that may be seen."""
     for kind in kinds:
@@ -202,7 +209,7 @@ def _row(hit: RankedRow) -> SearchRow:
     name, why = kind.name, (hit.rank / UNIT, hit.named, hit.share / UNIT)
     if row.get("type") == "threatActor":
         name, row = "actor", actors.flat(dict(row))
-    return SearchRow(name, hit.id, title, detail, *why, kind.shows, {kind.item: hit.id}, row)
+    return SearchRow(name, hit.id, title, detail, *why, kind.shows, {_item(kind): hit.id}, row)
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (

@@ -189,17 +189,9 @@ async def _shown(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
     return [raw if raw in visible else b"" for raw in rows]
 
 
-REPORT_SEARCH: Final = SearchKind(
-    "report",
-    Listing(REPORTS, INDEX_WORDS, text_rows=REPORT_INDEX.texts, complete=_shown),
-    "getReport",
-    "reportId",
-    "title",
-    "summary",
-    "rpt",
-    where={"kind": ("report",)},
-    guests=_public_places,
-)
+_TEXTS = Listing(REPORTS, INDEX_WORDS, text_rows=REPORT_INDEX.texts, complete=_shown)
+_MEMBERS = "getReport", "title", "summary", "rpt", {"kind": ("report",)}
+REPORT_SEARCH: Final = SearchKind("report", _TEXTS, *_MEMBERS, guests=_public_places)
 
 
 # -- profiles of others ------------------------------------------------------------------------

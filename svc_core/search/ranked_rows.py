@@ -11,7 +11,7 @@ Rule 4: of equal rows the kind that is declared first comes first, then the orde
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from operator import attrgetter
 from typing import Any, Final
@@ -19,7 +19,6 @@ from typing import Any, Final
 from attrs import evolve, frozen
 
 from svc_core.operation.context import Context
-from svc_core.operation.ports import Collection
 from svc_core.search.field_index import FieldIndex
 from svc_core.search.lists import Listing
 from svc_core.search.row_names import Named, RowNames, name_bonuses, name_of_token, run_tokens
@@ -39,7 +38,6 @@ NAME_BONUS: Final = 64  # of a name whose tier is not known yet
 COUNTED_MAX: Final = 1_000  # rows of one kind that are counted for a word, or at all
 POSTINGS_MAX: Final = 10_000  # of the words of a question in all kinds
 CANDIDATES_MAX: Final = 60  # of one kind
-NEWEST_MAX: Final = 20  # rows of a kind that are looked through where no word tells rows apart
 SPARE: Final = 10  # rows that are judged beside those of the answer
 DETAIL_MAX: Final = 160  # characters: one line
 
@@ -52,51 +50,37 @@ class SearchKind:
     """A kind of rows that is searched, as the room of its rows declares it.
 
     `listing` says how its rows are indexed and shown; of a kind without, a caller gives some rows
-    to `rank_rows`, whose words are those of their titles and details. `shows` is the operation
-    that shows one, which takes its id as its `item`. `titles` are the members that name a row, the
-    first that is there, and `details` those that tell more of it, as paths with dots. Its id has
-    the `prefix`, where it is one of the service, and stands in `member`. `where` selects the rows
-    of this kind, and `guests` gives the places of other tenants that the caller may read too.
+    to `rank_rows`, whose words are those of their titles and details. The operation that `shows`
+    one takes its id. `titles` are the members that name a row, the first that is there, and
+    `details` those that tell more of it, as paths with dots. `where` selects the rows of this kind,
+    and `guests` gives the places of other tenants that the caller may read too.
     """
 
     name: str
     listing: Listing[Any] | None
     shows: str
-    item: str
     titles: str
     details: str
     prefix: str = ""
-    member: str = "id"
     where: Where | None = None
     guests: Callable[[Context], Awaitable[Sequence[tuple[Context, Where]]]] | None = None
 
-    @property
-    def texts(self) -> Collection[Any]:
-        """The collection that holds the words of its rows."""
-        if self.listing is None:
-            raise AssertionError(f"{self.name} has no listing")
-        return self.listing.texts
-
-    @property
+    @cached_property
     def index(self) -> FieldIndex[Any]:
         """How its rows are searched by words."""
-        return self.listing.words if self.listing and self.listing.words else self._shown_words
-
-    @cached_property
-    def _shown_words(self) -> FieldIndex[Any]:
-        return FieldIndex(
+        shown: FieldIndex[Any] = FieldIndex(
             lambda row: {"title": [self.title(row)], "detail": [self.detail(row)]},
             names=lambda row: RowNames(self.title(row), prominence=0),
         )
+        return (self.listing and self.listing.words) or shown
 
     def title(self, row: JsonRow) -> str:
         """What names a row, in one line."""
-        return next(filter(None, (_text(row, path) for path in self.titles.split())), "")
+        return next(filter(None, _texts(row, self.titles)), "")
 
     def detail(self, row: JsonRow) -> str:
         """What tells more of a row, in one line."""
-        texts = filter(None, (_text(row, path) for path in self.details.split()))
-        return " · ".join(texts)[:DETAIL_MAX]
+        return " · ".join(filter(None, _texts(row, self.details)))[:DETAIL_MAX]
 
 
 @frozen
@@ -175,65 +159,56 @@ class _NameQuery:
 
 
 @frozen
+class _Hit:
+    """A row that may be among the best, by the place of its kind and where it is read.
+
+    `rank` is what the store gives: above `_RADIX` the weight of its words, headings and names,
+    below it that of its words. `row` is the public row where it is known.
+    """
+
+    rank: int
+    kind: int
+    order: int
+    id: str
+    raw: bytes
+    home: Context
+    row: JsonRow | None = None
+    named: Named = "none"
+
+    @property
+    def place(self) -> tuple[int, int, int, str]:
+        """The place in the order of all rows."""
+        return -self.rank, self.kind, -self.order, self.id
+
+
+@frozen
 class _KindQuery:
-    """The question for the rows of one kind: the weights of their tokens by what these are."""
+    """The question for the rows of one kind: the weights of their tokens by what these are.
+
+    The store seeks candidates by the tokens `sought`; it `is_whole` where these have every word.
+    """
 
     kind: SearchKind
     words: Mapping[str, int]
     headings: Mapping[str, int]
     names: _NameQuery
     sought: Mapping[str, int]
-    """The tokens by which the store seeks candidates."""
-    is_common: bool = False
-    """Whether very many rows hold each of the words that any holds."""
-    is_whole: bool = True
-    """Whether every word is sought that a row holds."""
+    is_whole: bool
 
-    def judge(self, hit: "_Candidate") -> "_Judged":
-        """What a candidate is worth.
-
-        The rank that the store gives tells it of a row without a name: above `_RADIX` the weight of
-        its words and headings, below it that of its words.
-        """
-        kind = self.kind
+    def judge(self, hit: _Hit) -> _Hit:
+        """A candidate with its exact rank; that of a row without a name is exact already."""
         value, share = divmod(hit.rank, _RADIX)
-        best = ""
-        if value > 2 * share or not self.is_whole:
-            tokens = kind.index.tokens(hit.row or kind.texts.decode(hit.raw))
-            share = sum(self.words[token] for token in self.words.keys() & tokens)
-            headings = sum(self.headings[token] for token in self.headings.keys() & tokens)
-            names = self.names.matches(tokens, kind.index)
-            best = max(names, key=lambda token: (names[token], token), default="")
-            value = share + headings + sum(names.values())
-        return _Judged(value, name_of_token(best), min(share, UNIT), hit)
-
-
-@frozen
-class _Candidate:
-    """A row that may be among the best; `row` is what it was read from, where that is known."""
-
-    rank: int
-    place: int
-    order: int
-    id: str
-    raw: bytes
-    home: Context
-    row: JsonRow | None = None
-
-
-@frozen
-class _Judged:
-    """A candidate with its value, how it is named, and the weight of its words."""
-
-    value: int
-    named: Named
-    share: int
-    hit: _Candidate
-
-    @property
-    def place(self) -> tuple[int, int, int, str]:
-        """The place in the order of all rows."""
-        return -self.value, self.hit.place, -self.hit.order, self.hit.id
+        if self.is_whole and value <= 2 * share:
+            return hit
+        listing = self.kind.listing
+        row = listing.texts.decode(hit.raw) if listing else hit.row
+        tokens = self.kind.index.tokens(row)
+        share = sum(self.words[token] for token in self.words.keys() & tokens)
+        value = sum(self.headings[token] for token in self.headings.keys() & tokens)
+        names = self.names.matches(tokens, self.kind.index)
+        best = max(names, key=lambda token: (names[token], token), default="")
+        rank = (share + value + sum(names.values())) * _RADIX + share
+        return evolve(hit, rank=rank, named=name_of_token(best))
 
 
 async def rank_rows(
@@ -250,26 +225,24 @@ async def rank_rows(
     parsed = RowQuestion.of(question)
     if not parsed.sequence:
         return []
-    counts = await _counts(ctx, kinds, parsed)
-    queries = _queries(kinds, parsed, counts)
-    candidates: list[_Candidate] = []
+    queries = _queries(kinds, parsed, await _counts(ctx, kinds, parsed))
+    hits: list[_Hit] = []
     for place, query in enumerate(queries):
-        candidates += [
-            _Candidate(_FIRST, place, -at, row[query.kind.member], b"", ctx, row)
-            for at, row in enumerate(map(json.loads, rows.get(query.kind.name, ())))
+        public = map(json.loads, rows.get(query.kind.name, ()))
+        hits += [
+            query.judge(_Hit(_FIRST, place, -at, row["id"], b"", ctx, row))
+            for at, row in enumerate(public)
         ]
-        if query.kind.listing is not None:
-            candidates += await _stored(ctx, query, place, limit)
-    candidates.sort(key=lambda hit: (-hit.rank, hit.place, -hit.order, hit.id))
-    sure = sum(hit.rank == _FIRST for hit in candidates)
-    judged = [queries[hit.place].judge(hit) for hit in candidates[: sure + limit + SPARE]]
-    best = sorted((row for row in judged if row.value), key=attrgetter("place"))[:limit]
-    public = await _public(kinds, best)
+        hits += await _stored(ctx, query, place, limit)
+    hits = sorted(hits, key=attrgetter("place"))[: limit + SPARE]
+    hits = [queries[hit.kind].judge(hit) for hit in hits]
+    best = sorted((hit for hit in hits if hit.rank), key=attrgetter("place"))[:limit]
+    public_rows = await _public(kinds, best)
     return [
-        RankedRow(kind, row[kind.member], each.value, each.named, each.share, row)
-        for each in best
-        if (row := public.get((each.hit.place, each.hit.id))) is not None
-        for kind in [kinds[each.hit.place]]
+        RankedRow(kinds[hit.kind], row.get("id", hit.id), value, hit.named, min(share, UNIT), row)
+        for hit in best
+        if (row := public_rows.get((hit.kind, hit.id))) is not None
+        for value, share in [divmod(hit.rank, _RADIX)]
     ]
 
 
@@ -282,10 +255,10 @@ async def _counts(ctx: Context, kinds: Sequence[SearchKind], question: RowQuesti
     count = ctx.tx.documents.count
     for place, kind in enumerate(kinds):
         if kind.listing is not None:
-            counts[place, ""] = await count(kind.texts, limit=COUNTED_MAX)
+            counts[place, ""] = await count(kind.listing.texts, limit=COUNTED_MAX)
             for word in question.words if counts[place, ""] else ():
                 for token in list(kind.index.word_tokens(word))[:1]:
-                    number = await count(kind.texts, limit=COUNTED_MAX, words=(token,))
+                    number = await count(kind.listing.texts, limit=COUNTED_MAX, words=(token,))
                     counts[place, word] = number
     return counts
 
@@ -310,8 +283,7 @@ def _queries(
         names[form] = names.get(form) or _NameQuery.of(question, shares, index)
         query = _kind_query(kind, shares, sought[at], names[form])
         held = {word for word in shares if counts.get((at, word))}
-        is_common, is_whole = bool(held) and not sought[at], held <= sought[at]
-        queries.append(evolve(query, is_common=is_common, is_whole=is_whole))
+        queries.append(evolve(query, is_whole=held <= sought[at]))
     return queries
 
 
@@ -324,7 +296,7 @@ def _sought(counts: Counts) -> Mapping[int, set[str]]:
     postings = 0
     for (place, word), number in sorted(counts.items(), key=lambda item: (item[1], item[0])):
         if word and number:
-            postings += number if number < COUNTED_MAX else POSTINGS_MAX // 2
+            postings += number if number < COUNTED_MAX else POSTINGS_MAX // 3
             if postings <= POSTINGS_MAX:
                 sought[place].add(word)
     return sought
@@ -352,54 +324,49 @@ def _kind_query(
     values = {**headings_sought, **runs, **names.whole}
     weights = {token: max(1, weight) * _RADIX for token, weight in values.items()}
     weights |= {token: weight * _RADIX + weight for token, weight in tokens.items()}
-    return _KindQuery(kind, words, headings, names, weights)
+    return _KindQuery(kind, words, headings, names, weights, is_whole=True)
 
 
-async def _stored(ctx: Context, query: _KindQuery, place: int, limit: int) -> list[_Candidate]:
-    """The stored rows of a kind that may be among the best.
-
-    Where all words are too common to tell its rows apart, the newest ones are looked through.
-    """
-    kind, hits = query.kind, list[_Candidate]()
+async def _stored(ctx: Context, query: _KindQuery, place: int, limit: int) -> list[_Hit]:
+    """The stored rows of a kind that may be among the best."""
+    kind, hits = query.kind, list[_Hit]()
     homes = [(ctx, kind.where), *(await kind.guests(ctx) if kind.guests else ())]
-    for home, where in homes:
-        documents = home.tx.documents
-        size = min(limit + SPARE, CANDIDATES_MAX)
-        page = await documents.search(kind.texts, query.sought, limit=size, where=where)
-        pairs = [*zip(page.ranks, page.rows, strict=True)]
-        if query.is_common:
-            page = await documents.scan(kind.texts, limit=NEWEST_MAX, where=where)
-            pairs += [(_FIRST, row) for row in page.rows]
-        hits += [
-            _Candidate(rank, place, row.order, row.id, row.raw, home)
-            for row, rank in {row: rank for rank, row in pairs}.items()
-        ]
+    for home, where in homes if kind.listing is not None else ():
+        texts, size = kind.listing.texts, min(limit + SPARE, CANDIDATES_MAX)
+        page = await home.tx.documents.search(texts, query.sought, limit=size, where=where)
+        pairs = zip(page.ranks, page.rows, strict=True)
+        hits += [_Hit(rank, place, row.order, row.id, row.raw, home) for rank, row in pairs]
     return hits
 
 
 async def _public(
-    kinds: Sequence[SearchKind], rows: Sequence[_Judged]
+    kinds: Sequence[SearchKind], hits: Sequence[_Hit]
 ) -> dict[tuple[int, str], JsonRow]:
-    """The rows as their lists show them, by place of their kind and id, but for those that are gone
-    meanwhile.
-    """
-    public = {(row.hit.place, row.hit.id): row.hit.row for row in rows if row.hit.row}
-    homes = {(row.hit.place, row.hit.home.tx.tenant): row.hit.home for row in rows}
-    for (place, tenant), home in homes.items():
-        listing = kinds[place].listing
+    """The rows as lists show them, by kind and id, but for those that are gone meanwhile."""
+    public = {(hit.kind, hit.id): hit.row for hit in hits if hit.row}
+    for place, home in {(hit.kind, hit.home.tx.tenant): hit.home for hit in hits}.items():
+        listing = kinds[place[0]].listing
         if listing is not None:
-            hits = [row.hit for row in rows if row.hit.place == place]
-            ids = [hit.id for hit in hits if hit.home.tx.tenant == tenant]
+            ids = [hit.id for hit in hits if (hit.kind, hit.home.tx.tenant) == place]
             stored = await home.tx.documents.get_many(listing.collection, ids)
             raws = await listing.complete(home, [row.raw for row in stored.values()])
             shown = zip(stored, raws, strict=True)
-            public |= {(place, id_): json.loads(raw) for id_, raw in shown if raw}
+            public |= {(place[0], id_): json.loads(raw) for id_, raw in shown if raw}
     return public
 
 
-def _text(row: JsonRow, path: str) -> str:
-    part: Any = row
-    for name in path.split("."):
-        part = part.get(name) if isinstance(part, Mapping) else None
-    text = ", ".join(map(str, part)) if isinstance(part, list) else str(part or "")
-    return " ".join(text.split())
+def _texts(row: JsonRow, paths: str) -> Iterator[str]:
+    """The members of a row at these paths, each in one line."""
+    for path in paths.split():
+        part: Any = row
+        for name in path.split("."):
+            part = part.get(name) if isinstance(part, Mapping) else None
+        yield " ".join(
+            (
+                ""
+                if part is None
+                else ", ".join(map(str, part))
+                if isinstance(part, list)
+                else str(part)
+            ).split()
+        )

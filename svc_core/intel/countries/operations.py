@@ -40,15 +40,8 @@ EVENTS_COUNTED = 100_000
 RISK_DAYS = timedelta(days=30)
 
 LISTING = Listing(COUNTRIES)
-COUNTRY_SEARCH: Final = SearchKind(
-    "country",
-    Listing(COUNTRIES, WORDS),
-    "getCountry",
-    "code",
-    "name",
-    "officialName region capital",
-    member="countryCode",
-)
+_SHOWN = "getCountry", "name", "officialName region capital"
+COUNTRY_SEARCH: Final = SearchKind("country", Listing(COUNTRIES, WORDS), *_SHOWN)
 
 
 @frozen

@@ -144,15 +144,9 @@ async def _newest_values(ctx: Context, series: Sequence[bytes]) -> Sequence[byte
     return rows
 
 
-INDICATOR_SEARCH: Final = SearchKind(
-    "indicator",
-    Listing(FININT_SERIES, SERIES_WORDS, complete=_newest_values),
-    "getFinancialIndicator",
-    "indicatorId",
-    "name",
-    "area.label area.countryCode period value",
-    "fin",
-)
+_SERIES = Listing(FININT_SERIES, SERIES_WORDS, complete=_newest_values)
+_SHOWN = "getFinancialIndicator", "name", "area.label area.countryCode period value", "fin"
+INDICATOR_SEARCH: Final = SearchKind("indicator", _SERIES, *_SHOWN)
 
 
 # -- rules -------------------------------------------------------------------------------------

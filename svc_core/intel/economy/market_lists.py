@@ -98,9 +98,8 @@ LISTING = Listing(
     look_ups={"entity": directory.entity_references},
     complete=with_named_entities,
 )
-MARKET_SEARCH: Final = SearchKind(
-    "market", LISTING, "getMarket", "marketId", "question", "provider status", "mkt"
-)
+_SHOWN = "getMarket", "question", "provider status", "mkt"
+MARKET_SEARCH: Final = SearchKind("market", LISTING, *_SHOWN)
 
 
 async def list_markets(ctx: Context, request: ListMarkets) -> Page[Market]:

@@ -56,11 +56,10 @@ LISTING = Listing(
     ENTITIES, WORDS, look_ups={"sanctioned": _if_read}, rarest=("designator", "country", "topic")
 )
 _CVE_LISTING = Listing(CVES, CVE_WORDS)
-_SEARCHED = "getEntity", "entityId", "name", "type countryCodes", "ent"
-ENTITY_SEARCH: Final = SearchKind(
-    "entity", attrs.evolve(LISTING, complete=render.whole), *_SEARCHED
-)
-ACTOR_SEARCH: Final = attrs.evolve(ENTITY_SEARCH, name="actor", where={"type": ("threatActor",)})
+_SHOWN = "getEntity", "name", "type countryCodes", "ent"
+_WHOLE = attrs.evolve(LISTING, complete=render.whole)
+ENTITY_SEARCH: Final = SearchKind("entity", _WHOLE, *_SHOWN)
+ACTOR_SEARCH: Final = SearchKind("actor", _WHOLE, *_SHOWN, where={"type": ("threatActor",)})
 
 
 async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:

@@ -20,15 +20,8 @@ from svc_core.search.lists import Listing, single_of
 from svc_core.search.ranked_rows import SearchKind
 
 LISTING = Listing(OSINT_EVENTS, rarest=("cell", "country", "type"))
-EVENT_SEARCH: Final = SearchKind(
-    "event",
-    Listing(OSINT_EVENTS, WORDS),
-    "getOsintEvent",
-    "eventId",
-    "title",
-    "type severity place.name",
-    "obs",
-)
+_SHOWN = "getOsintEvent", "title", "type severity place.name", "obs"
+EVENT_SEARCH: Final = SearchKind("event", Listing(OSINT_EVENTS, WORDS), *_SHOWN)
 
 
 @frozen

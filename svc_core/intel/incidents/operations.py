@@ -62,9 +62,8 @@ LISTING = Listing(
     rarest=("cell", "country"),
     complete=current_incidents,
 )
-INCIDENT_SEARCH: Final = SearchKind(
-    "incident", LISTING, "getIncident", "incidentId", "title", "category severity status", "inc"
-)
+_SHOWN = "getIncident", "title", "category severity status", "inc"
+INCIDENT_SEARCH: Final = SearchKind("incident", LISTING, *_SHOWN)
 
 
 async def list_incidents(ctx: Context, request: ListIncidents) -> Page[Incident]:

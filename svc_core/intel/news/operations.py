@@ -94,9 +94,8 @@ NEWS_LISTING = Listing(
     look_ups={"entity": directory.entity_references},
     complete=with_entities,
 )
-NEWS_SEARCH: Final = SearchKind(
-    "newsItem", NEWS_LISTING, "getNewsItem", "newsId", "title", "summary", "obs"
-)
+_SHOWN = "getNewsItem", "title", "summary", "obs"
+NEWS_SEARCH: Final = SearchKind("newsItem", NEWS_LISTING, *_SHOWN)
 RECAP_LISTING = Listing(RECAPS)
 
 

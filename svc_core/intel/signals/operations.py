@@ -64,15 +64,8 @@ async def current_signals(ctx: Context, raws: Sequence[bytes]) -> list[bytes]:
 LISTING = Listing(
     SIGNALS, look_ups={"entity": directory.entity_references}, complete=current_signals
 )
-SIGNAL_SEARCH: Final = SearchKind(
-    "signal",
-    attrs.evolve(LISTING, words=WORDS),
-    "getSignal",
-    "signalId",
-    "title",
-    "type summary",
-    "sig",
-)
+_SHOWN = "getSignal", "title", "type summary", "sig"
+SIGNAL_SEARCH: Final = SearchKind("signal", attrs.evolve(LISTING, words=WORDS), *_SHOWN)
 
 
 # -- use cases ---------------------------------------------------------------------------------

@@ -34,9 +34,7 @@ LISTING = Listing(
     rarest=("key", "maker", "product", "cwe", "vendor", "kev"),
     complete=_complete,
 )
-CVE_SEARCH: Final = SearchKind(
-    "cve", LISTING, "getEntity", "entityId", "cveId", "title description"
-)
+CVE_SEARCH: Final = SearchKind("cve", LISTING, "getEntity", "cveId", "title description")
 
 
 async def list_cves(ctx: Context, request: ListCves) -> Page[Cve]:

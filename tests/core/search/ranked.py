@@ -57,7 +57,7 @@ PAPERS: Collection[Line] = Collection(
 ITEMS: Collection[Line] = Collection(name="items", search=NEWS_WORDS, **SHARED)
 COLLECTIONS = (PEOPLE, PAPERS, ITEMS)
 KINDS = tuple(
-    SearchKind(collection.name, Listing(collection, words), "getLine", "id", "title", "text")
+    SearchKind(collection.name, Listing(collection, words), "getLine", "title", "text")
     for collection, words in (
         (PEOPLE, PEOPLE_WORDS),
         (PAPERS, PAPER_WORDS),
