@@ -43,7 +43,7 @@ from svc_core.operation.units import WorkContext
 from svc_core.reports import operations as reports
 from svc_core.reports import publications
 from svc_core.reports.profiles import operations as profiles
-from svc_core.search.ranked_rows import UNIT, RankedRow, SearchKind, rank_rows
+from svc_core.search.ranked_rows import JsonRow, SearchKind, rank_rows
 from svc_core.search.row_names import Named
 from svc_core.text.words import split_words
 from svc_core.wire.constraints import Arg, Ge, Le, MaxLen, MinLen
@@ -159,18 +159,18 @@ def may_be_read(kind: SearchKind, actor: Actor) -> bool:
     )
 
 
-def _item(kind: SearchKind) -> str:
+def _shown_by(kind: SearchKind) -> str:
     """The input of the operation that shows a row which takes the id."""
     inputs = inputs_of(_OPERATIONS[kind.shows].request)
     return next(item.name for item in inputs if item.place in ("path", "member"))
 
 
-async def _by_id(ctx: WorkContext, kinds: Sequence[SearchKind], id_: str) -> list[RankedRow]:
+async def _by_id(ctx: WorkContext, kinds: Sequence[SearchKind], id_: str) -> list[SearchRow]:
     """The row of an id of these kinds; none where it is not one of a row that may be seen."""
     for kind in kinds:
         with suppress(Problem):
             raw = (await _run(ctx, kind.shows, id_)).raw
-            return [RankedRow(kind, id_, UNIT, "code", UNIT, json.loads(raw))]
+            return [_row(kind, id_, json.loads(raw), (1.0, "code", 1.0))]
     return []
 
 
@@ -182,7 +182,7 @@ async def search_everything(ctx: WorkContext, request: SearchEverything) -> Page
     of it, names come first, then those that hold most of its weight. Each row names the operation
     that shows it. An id that is typed whole finds its row.
     """
-    names = request.kinds
+    names, q = request.kinds, request.q.strip()
     left_out = {"actor"} if not names or "entity" in names else set()  # which are entities
     kinds = [
         kind
@@ -191,25 +191,24 @@ async def search_everything(ctx: WorkContext, request: SearchEverything) -> Page
         and (not names or kind.name in names)
         and may_be_read(kind, ctx.actor)
     ]
-    q = request.q.strip()
     if places := [kind for kind in kinds if kind.prefix and ids.is_id(kind.prefix, q)]:
-        rows = await _by_id(ctx, places, q)
-    else:
-        walked = {kind.name: await _newest(ctx, kind, q) for kind in kinds if kind.listing is None}
-        rows = await ctx.work.read(
-            ctx.actor.tenant,
-            partial(rank_rows, kinds=kinds, question=request.q, limit=request.limit, rows=walked),
-        )
-    return Page(tuple(wire.to_bytes(_row(row)) for row in rows))
+        return Page(tuple(map(wire.to_bytes, await _by_id(ctx, places, q))))
+    walked = {kind.name: await _newest(ctx, kind, q) for kind in kinds if kind.listing is None}
+    search = partial(rank_rows, kinds=kinds, question=q, limit=request.limit, rows=walked)
+    hits = await ctx.work.read(ctx.actor.tenant, search)
+    rows = (
+        _row(kinds[hit.place], hit.id, hit.row, (hit.score, hit.named, hit.share)) for hit in hits
+    )
+    return Page(tuple(map(wire.to_bytes, rows)))
 
 
-def _row(hit: RankedRow) -> SearchRow:
-    kind, row = hit.kind, hit.row
-    title, detail = kind.title(row) or hit.id, kind.detail(row)
-    name, why = kind.name, (hit.rank / UNIT, hit.named, hit.share / UNIT)
+def _row(kind: SearchKind, id_: str, row: JsonRow, why: tuple[float, Named, float]) -> SearchRow:
+    """A row of an answer; of a series that of its newest value, whose id is another."""
+    name, id_, shown = kind.name, row.get("id", id_), _shown_by(kind)
     if row.get("type") == "threatActor":
         name, row = "actor", actors.flat(dict(row))
-    return SearchRow(name, hit.id, title, detail, *why, kind.shows, {_item(kind): hit.id}, row)
+    title, detail = kind.title(row) or id_, kind.detail(row)
+    return SearchRow(name, id_, title, detail, *why, kind.shows, {shown: id_}, row)
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (

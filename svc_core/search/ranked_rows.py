@@ -16,7 +16,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any, Final
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from svc_core.operation.context import Context
 from svc_core.search.field_index import FieldIndex
@@ -85,16 +85,35 @@ class SearchKind:
 
 @frozen
 class RankedRow:
-    """A row of an answer as lists show it: what ranks it, how it is named, and the share of the
-    question's weight that it holds, both in parts of `UNIT`.
+    """A row that may be among the best, by the place of its kind and where it is read.
+
+    Of its `rank`, that of the store, the part above `_RADIX` is the weight of its words, headings
+    and names, and the part below it that of its words. `row` is as lists show it, where known.
     """
 
-    kind: SearchKind
-    id: str
     rank: int
-    named: Named
-    share: int
-    row: JsonRow
+    place: int
+    order: int
+    id: str
+    home: Context
+    raw: bytes = b""
+    row: JsonRow = field(factory=dict)
+    named: Named = "none"
+
+    @property
+    def key(self) -> tuple[int, int, int, str]:
+        """The place in the order of all rows."""
+        return -self.rank, self.place, -self.order, self.id
+
+    @property
+    def score(self) -> float:
+        """What it is worth: 1 for all words of the question, more for headings and names."""
+        return self.rank // _RADIX / UNIT
+
+    @property
+    def share(self) -> float:
+        """The share of the question's weight that its words hold, from 0 to 1."""
+        return min(1.0, self.rank % _RADIX / UNIT)
 
 
 @frozen
@@ -159,29 +178,6 @@ class _NameQuery:
 
 
 @frozen
-class _Hit:
-    """A row that may be among the best, by the place of its kind and where it is read.
-
-    `rank` is what the store gives: above `_RADIX` the weight of its words, headings and names,
-    below it that of its words. `row` is the public row where it is known.
-    """
-
-    rank: int
-    kind: int
-    order: int
-    id: str
-    raw: bytes
-    home: Context
-    row: JsonRow | None = None
-    named: Named = "none"
-
-    @property
-    def place(self) -> tuple[int, int, int, str]:
-        """The place in the order of all rows."""
-        return -self.rank, self.kind, -self.order, self.id
-
-
-@frozen
 class _KindQuery:
     """The question for the rows of one kind: the weights of their tokens by what these are.
 
@@ -195,13 +191,13 @@ class _KindQuery:
     sought: Mapping[str, int]
     is_whole: bool
 
-    def judge(self, hit: _Hit) -> _Hit:
+    def judge(self, hit: RankedRow) -> RankedRow:
         """A candidate with its exact rank; that of a row without a name is exact already."""
         value, share = divmod(hit.rank, _RADIX)
         if self.is_whole and value <= 2 * share:
             return hit
         listing = self.kind.listing
-        row = listing.texts.decode(hit.raw) if listing else hit.row
+        row = hit.row if listing is None else listing.texts.decode(hit.raw)
         tokens = self.kind.index.tokens(row)
         share = sum(self.words[token] for token in self.words.keys() & tokens)
         value = sum(self.headings[token] for token in self.headings.keys() & tokens)
@@ -226,24 +222,14 @@ async def rank_rows(
     if not parsed.sequence:
         return []
     queries = _queries(kinds, parsed, await _counts(ctx, kinds, parsed))
-    hits: list[_Hit] = []
+    hits: list[RankedRow] = []
     for place, query in enumerate(queries):
-        public = map(json.loads, rows.get(query.kind.name, ()))
-        hits += [
-            query.judge(_Hit(_FIRST, place, -at, row["id"], b"", ctx, row))
-            for at, row in enumerate(public)
-        ]
+        for at, row in enumerate(map(json.loads, rows.get(query.kind.name, ()))):
+            hits.append(query.judge(RankedRow(_FIRST, place, -at, row["id"], ctx, row=row)))
         hits += await _stored(ctx, query, place, limit)
-    hits = sorted(hits, key=attrgetter("place"))[: limit + SPARE]
-    hits = [queries[hit.kind].judge(hit) for hit in hits]
-    best = sorted((hit for hit in hits if hit.rank), key=attrgetter("place"))[:limit]
-    public_rows = await _public(kinds, best)
-    return [
-        RankedRow(kinds[hit.kind], row.get("id", hit.id), value, hit.named, min(share, UNIT), row)
-        for hit in best
-        if (row := public_rows.get((hit.kind, hit.id))) is not None
-        for value, share in [divmod(hit.rank, _RADIX)]
-    ]
+    hits = sorted(hits, key=attrgetter("key"))[: limit + SPARE]
+    hits = [hit for hit in (queries[hit.place].judge(hit) for hit in hits) if hit.rank]
+    return await _shown(kinds, sorted(hits, key=attrgetter("key"))[:limit])
 
 
 Counts = Mapping[tuple[int, str], int]
@@ -305,54 +291,48 @@ def _sought(counts: Counts) -> Mapping[int, set[str]]:
 def _kind_query(
     kind: SearchKind, shares: Mapping[str, float], sought: set[str], names: _NameQuery
 ) -> _KindQuery:
+    """The question for the rows of one kind, of which the words `sought` seek candidates."""
     index = kind.index
-    words: dict[str, int] = {}
-    tokens: dict[str, int] = {}
+    words, tokens = dict[str, int](), dict[str, int]()
     for word, share in shares.items():
-        parts = {
-            t: max(1, round(share * part * UNIT)) for t, part in index.word_tokens(word).items()
-        }
-        for token, weight in parts.items():
-            words[token] = words.get(token, 0) + weight
+        for token, part in index.word_tokens(word).items():
+            words[token] = words.get(token, 0) + max(1, round(share * part * UNIT))
             if word in sought:
                 tokens[token] = words[token]
-    headings = {heading: words[token] for token in words for heading in index.heading_tokens(token)}
-    headings_sought = {
-        heading: words[token] for token in tokens for heading in index.heading_tokens(token)
-    }
+    headings = {form: words[token] for token in words for form in index.heading_tokens(token)}
     runs = {token: round(share * NAME_BONUS * UNIT) for token, (_, share) in names.runs.items()}
-    values = {**headings_sought, **runs, **names.whole}
+    sought_headings = (form for token in tokens for form in index.heading_tokens(token))
+    values = {**{form: headings[form] for form in sought_headings}, **runs, **names.whole}
     weights = {token: max(1, weight) * _RADIX for token, weight in values.items()}
     weights |= {token: weight * _RADIX + weight for token, weight in tokens.items()}
     return _KindQuery(kind, words, headings, names, weights, is_whole=True)
 
 
-async def _stored(ctx: Context, query: _KindQuery, place: int, limit: int) -> list[_Hit]:
+async def _stored(ctx: Context, query: _KindQuery, place: int, limit: int) -> list[RankedRow]:
     """The stored rows of a kind that may be among the best."""
-    kind, hits = query.kind, list[_Hit]()
-    homes = [(ctx, kind.where), *(await kind.guests(ctx) if kind.guests else ())]
-    for home, where in homes if kind.listing is not None else ():
+    kind, hits = query.kind, list[RankedRow]()
+    if kind.listing is None:
+        return hits
+    for home, where in [(ctx, kind.where), *(await kind.guests(ctx) if kind.guests else ())]:
         texts, size = kind.listing.texts, min(limit + SPARE, CANDIDATES_MAX)
         page = await home.tx.documents.search(texts, query.sought, limit=size, where=where)
         pairs = zip(page.ranks, page.rows, strict=True)
-        hits += [_Hit(rank, place, row.order, row.id, row.raw, home) for rank, row in pairs]
+        hits += [RankedRow(rank, place, row.order, row.id, home, row.raw) for rank, row in pairs]
     return hits
 
 
-async def _public(
-    kinds: Sequence[SearchKind], hits: Sequence[_Hit]
-) -> dict[tuple[int, str], JsonRow]:
-    """The rows as lists show them, by kind and id, but for those that are gone meanwhile."""
-    public = {(hit.kind, hit.id): hit.row for hit in hits if hit.row}
-    for place, home in {(hit.kind, hit.home.tx.tenant): hit.home for hit in hits}.items():
+async def _shown(kinds: Sequence[SearchKind], hits: Sequence[RankedRow]) -> list[RankedRow]:
+    """The rows as lists show them, but for those that are gone meanwhile."""
+    rows = {hit.key: hit.row for hit in hits}
+    for place, home in {(hit.place, hit.home.tx.tenant): hit.home for hit in hits}.items():
         listing = kinds[place[0]].listing
+        keys = {hit.id: hit.key for hit in hits if (hit.place, hit.home.tx.tenant) == place}
         if listing is not None:
-            ids = [hit.id for hit in hits if (hit.kind, hit.home.tx.tenant) == place]
-            stored = await home.tx.documents.get_many(listing.collection, ids)
+            stored = await home.tx.documents.get_many(listing.collection, [*keys])
             raws = await listing.complete(home, [row.raw for row in stored.values()])
-            shown = zip(stored, raws, strict=True)
-            public |= {(place[0], id_): json.loads(raw) for id_, raw in shown if raw}
-    return public
+            for id_, raw in zip(stored, raws, strict=True):
+                rows[keys[id_]] = json.loads(raw or b"{}")
+    return [evolve(hit, row=rows[hit.key]) for hit in hits if rows[hit.key]]
 
 
 def _texts(row: JsonRow, paths: str) -> Iterator[str]:
@@ -361,12 +341,5 @@ def _texts(row: JsonRow, paths: str) -> Iterator[str]:
         part: Any = row
         for name in path.split("."):
             part = part.get(name) if isinstance(part, Mapping) else None
-        yield " ".join(
-            (
-                ""
-                if part is None
-                else ", ".join(map(str, part))
-                if isinstance(part, list)
-                else str(part)
-            ).split()
-        )
+        text = ", ".join(map(str, part)) if isinstance(part, list) else str(part or "")
+        yield " ".join(text.split())

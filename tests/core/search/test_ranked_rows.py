@@ -8,9 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.base import drive
-from svc_core.search.ranked_rows import COUNTED_MAX, UNIT, RankedRow
+from svc_core.search.ranked_rows import COUNTED_MAX, RankedRow
 from svc_http.stores import MemoryStorage
-from tests.core.search.ranked import COLLECTIONS, FOREIGN, ITEMS, PAPERS, PEOPLE, Line, ask, fill
+from tests.core.search.ranked import (
+    COLLECTIONS,
+    FOREIGN,
+    ITEMS,
+    KINDS,
+    PAPERS,
+    PEOPLE,
+    Line,
+    ask,
+    fill,
+)
 
 LINES = {
     PEOPLE: [
@@ -78,8 +88,8 @@ def test_the_best_row_of_all_kinds_comes_first_and_says_how_it_is_named(
 def test_a_share_is_that_of_the_words_and_nothing_is_cut_off(find: Find) -> None:
     rows = {row.id: row for row in find("port strikes hit antwerp hard")}
     assert rows["strike"].share >= rows["dock"].share > rows["ship"].share > 0
-    assert rows["typhoon"].share < UNIT / 2
-    assert find("port strikes antwerp")[0].share == pytest.approx(UNIT, abs=3)
+    assert rows["typhoon"].share < 0.5
+    assert find("port strikes antwerp")[0].share == pytest.approx(1, abs=0.003)
     assert find("zzz qqq") == find("…") == []
 
 
@@ -101,12 +111,12 @@ def test_a_shorter_answer_is_the_beginning_of_a_longer_one(
     rows = find(question)
     assert find(question, limit=limit) == rows[:limit]
     assert [row.rank for row in rows] == sorted((row.rank for row in rows), reverse=True)
-    assert all(0 <= row.share <= UNIT for row in rows)
+    assert all(0 <= row.share <= 1 for row in rows)
 
 
 def test_rows_of_another_tenant_are_never_found(find: Find) -> None:
     rows = find("port strikes", tenant=FOREIGN)
-    assert {row.kind.name for row in rows} == {"items"}
+    assert {KINDS[row.place].name for row in rows} == {"items"}
 
 
 def test_where_every_word_is_common_the_newest_rows_are_told_apart() -> None:
@@ -115,5 +125,5 @@ def test_where_every_word_is_common_the_newest_rows_are_told_apart() -> None:
     lines.append(Line("last", "Storm", "storm and wind", written=COUNTED_MAX + 5))
     fill(store, drive.run, {ITEMS: lines, PEOPLE: LINES[PEOPLE]})
     rows = ask(store, drive.run, "storm wind storm")
-    assert rows[0].share == pytest.approx(UNIT, abs=3)
+    assert rows[0].share == pytest.approx(1, abs=0.003)
     assert rows[0].id == "last"
