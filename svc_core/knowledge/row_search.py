@@ -3,8 +3,8 @@
 Rule 1: rows of all kinds stand in one order (`svc_core.search.ranked_rows`). A kind that the scopes
         or roles of the caller do not cover is left out, so nobody finds what they may not read.
 Rule 2: an id or a CVE id that is typed whole finds that row.
-Rule 3: of kinds without an index of words the newest `WALKED_MAX` rows are ranked. So an answer
-        reads a bounded number of rows.
+Rule 3: reports are those that the knowledge retrieves; of subjects, profiles and keys the newest
+        are ranked. So an answer reads a bounded number of rows.
 """
 
 import json
@@ -31,6 +31,8 @@ from svc_core.intel.incidents import operations as incidents
 from svc_core.intel.news import operations as news
 from svc_core.intel.signals import operations as signals
 from svc_core.intel.vulnerabilities import operations as cves
+from svc_core.knowledge.retrieval import retrieve
+from svc_core.knowledge.rows import KnowledgeQuery
 from svc_core.ledger import operations as ledger
 from svc_core.ledger import queries
 from svc_core.operation.caller import Actor
@@ -41,7 +43,6 @@ from svc_core.operation.members import NOT_BLANK
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
 from svc_core.reports import operations as reports
-from svc_core.reports import publications
 from svc_core.reports.profiles import operations as profiles
 from svc_core.search.ranked_rows import JsonRow, SearchKind, rank_rows
 from svc_core.search.row_names import Named
@@ -49,8 +50,7 @@ from svc_core.text.words import split_words
 from svc_core.wire.constraints import Arg, Ge, Le, MaxLen, MinLen
 
 WALKED_MAX: Final = 500
-"""Rows of a kind without an index of words that are looked through: some ten milliseconds."""
-_PAGE: Final = 100
+"""Subjects whose first record is looked through: some ten milliseconds."""
 _FOLDED_MAX: Final = 16  # subjects
 
 
@@ -61,7 +61,7 @@ class SearchEverything:
     q: Annotated[str, Arg(positional=True), MinLen(1), MaxLen(1_000), NOT_BLANK]
     """A question, words, an id, or the beginning of a key as lists show it."""
     kinds: tuple[str, ...] = ()
-    """Kinds of rows; all where none is given."""
+    """Kinds of rows; all where none is given. An actor is an entity."""
     limit: Annotated[int, Ge(1), Le(50)] = 20
     """Rows at most."""
 
@@ -98,14 +98,13 @@ _OPERATIONS: Final[Mapping[str, Operation[Any, Any]]] = {
 _LABEL = "label identity.label"
 KINDS: Final = (
     entities.ENTITY_SEARCH,
-    entities.ACTOR_SEARCH,
     cves.CVE_SEARCH,
     countries.COUNTRY_SEARCH,
     indicators.INDICATOR_SEARCH,
     incidents.INCIDENT_SEARCH,
     events.EVENT_SEARCH,
     market_lists.MARKET_SEARCH,
-    publications.REPORT_SEARCH,
+    SearchKind("report", None, "getReport", "title", "excerpt.text", "rpt"),
     news.NEWS_SEARCH,
     signals.SIGNAL_SEARCH,
     SearchKind("subject", None, "getSubject", _LABEL, "type description", "sbj"),
@@ -113,7 +112,10 @@ KINDS: Final = (
     SearchKind("key", None, "getKey", "name", "prefix status", "key"),
 )
 """The kinds in the order in which equal rows come."""
-_LISTS: Final = {"profile": "listProfiles", "key": "listKeys"}
+_LISTS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    "profile": ("listProfiles", {"limit": 100}),
+    "key": ("listKeys", {}),
+}
 
 
 async def _run(ctx: WorkContext, id_: str, *values: Any, **members: Any) -> Any:
@@ -134,21 +136,22 @@ async def _subjects(ctx: Context, q: str) -> Sequence[bytes]:
     return list(map(wire.to_bytes, await queries.subject_rows(ctx, lines)))
 
 
-async def _newest(ctx: WorkContext, kind: SearchKind, q: str) -> Sequence[bytes]:
-    """The newest rows of a kind that a question may mean; none where they cannot be read now."""
-    if kind.name == "subject":
-        return await ctx.work.read(ctx.actor.tenant, partial(_subjects, q=q))
-    rows, list_id = list[bytes](), _LISTS[kind.name]
-    is_paged = "limit" in attrs.fields_dict(_OPERATIONS[list_id].request)
-    members: dict[str, Any] = {"limit": _PAGE} if is_paged else {}
+async def _reports(ctx: WorkContext, q: str) -> Sequence[bytes]:
+    """The reports that answer a question best, by their whole texts and by meaning."""
+    query = KnowledgeQuery(q, kinds=("report",))
+    return list(map(wire.to_bytes, (await retrieve(ctx, query)).rows))
+
+
+async def _given(ctx: WorkContext, kind: SearchKind, q: str) -> Sequence[bytes]:
+    """Rows of a kind without an index of its own; none where they cannot be read now."""
     with suppress(Problem):
-        while len(rows) < WALKED_MAX:
-            page = await _run(ctx, list_id, **members)
-            rows += page.rows
-            members["cursor"] = page.next_cursor
-            if page.next_cursor is None:
-                break
-    return rows
+        if kind.name == "report":
+            return await _reports(ctx, q)
+        if kind.name == "subject":
+            return await ctx.work.read(ctx.actor.tenant, partial(_subjects, q=q))
+        list_id, members = _LISTS[kind.name]
+        return (await _run(ctx, list_id, **members)).rows
+    return ()
 
 
 def may_be_read(kind: SearchKind, actor: Actor) -> bool:
@@ -183,17 +186,11 @@ async def search_everything(ctx: WorkContext, request: SearchEverything) -> Page
     that shows it. An id that is typed whole finds its row.
     """
     names, q = request.kinds, request.q.strip()
-    left_out = {"actor"} if not names or "entity" in names else set()  # which are entities
-    kinds = [
-        kind
-        for kind in KINDS
-        if kind.name not in left_out
-        and (not names or kind.name in names)
-        and may_be_read(kind, ctx.actor)
-    ]
+    names = (*names, "entity") if "actor" in names else names
+    kinds = [k for k in KINDS if (not names or k.name in names) and may_be_read(k, ctx.actor)]
     if places := [kind for kind in kinds if kind.prefix and ids.is_id(kind.prefix, q)]:
         return Page(tuple(map(wire.to_bytes, await _by_id(ctx, places, q))))
-    walked = {kind.name: await _newest(ctx, kind, q) for kind in kinds if kind.listing is None}
+    walked = {kind.name: await _given(ctx, kind, q) for kind in kinds if kind.listing is None}
     search = partial(rank_rows, kinds=kinds, question=q, limit=request.limit, rows=walked)
     hits = await ctx.work.read(ctx.actor.tenant, search)
     rows = (

@@ -10,7 +10,7 @@ Rule 3: only reports and their parts are read from other tenants; all else stays
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Annotated, Any, Final
 
@@ -46,10 +46,6 @@ from svc_core.reports.profiles.model import (
     place_of,
 )
 from svc_core.reports.recordings import load_report, visible_reports
-from svc_core.reports.report_index import REPORT_INDEX
-from svc_core.search.indexing import INDEX_WORDS
-from svc_core.search.lists import Listing
-from svc_core.search.ranked_rows import SearchKind
 from svc_core.wire.constraints import Arg
 
 _Owner = tuple[Context, tuple[str, ...]]
@@ -165,33 +161,6 @@ async def public_among(place: Context, ids: Iterable[str]) -> dict[str, Profile]
     """Those of some profiles of a tenant that are public."""
     profiles = await place.find_many(PROFILES, ids)
     return {id_: profile for id_, profile in profiles.items() if profile.visibility == "public"}
-
-
-# -- searching ---------------------------------------------------------------------------------
-
-
-async def _public_places(ctx: Context) -> list[tuple[Context, Mapping[str, tuple[str, ...]]]]:
-    """The contexts of other tenants with public profiles, and what selects their reports."""
-    return [
-        (place, {"profile": ids, "kind": ("report",)})
-        for place, ids in await publishers(ctx)
-        if place.tx.tenant != ctx.actor.tenant
-    ]
-
-
-async def _shown(ctx: Context, rows: Sequence[bytes]) -> list[bytes]:
-    """These reports of one tenant; an empty row in place of each that may not be shown now."""
-    visible = set(await visible_reports(ctx, rows))
-    if ctx.tx.tenant != ctx.actor.tenant:
-        owners = {raw: REPORTS.decode(raw).profile_id for raw in visible}
-        public = await public_among(ctx, owners.values())
-        visible = {raw for raw in visible if owners[raw] in public}
-    return [raw if raw in visible else b"" for raw in rows]
-
-
-_TEXTS = Listing(REPORTS, INDEX_WORDS, text_rows=REPORT_INDEX.texts, complete=_shown)
-_MEMBERS = "getReport", "title", "summary", "rpt", {"kind": ("report",)}
-REPORT_SEARCH: Final = SearchKind("report", _TEXTS, *_MEMBERS, guests=_public_places)
 
 
 # -- profiles of others ------------------------------------------------------------------------

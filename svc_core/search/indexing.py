@@ -18,7 +18,6 @@ from svc_core.operation.context import Context
 from svc_core.operation.members import ProfileId, ReportId, micros
 from svc_core.operation.ports import Collection, Scope
 from svc_core.search.corpus import Corpus, TermChange, count
-from svc_core.search.field_index import FieldIndex
 from svc_core.search.vector_likeness import Vector
 from svc_core.text.evidence import TEXT_MAX, term_lines
 
@@ -134,17 +133,6 @@ class Index:
                 await ctx.save(self.texts, id_, new)
                 await ctx.save(self.due, id_, IndexDue(id_, micros(ctx.now)))
         await count(ctx, changes, self.corpus)
-
-
-INDEX_WORDS: Final[FieldIndex[IndexedText]] = FieldIndex(
-    lambda text: {"title": [text.title], "text": [text.text]},
-    terms=lambda text: dict(zip(("title", "lead", "text"), _lines(text.terms), strict=True)),
-)
-"""The words of an indexed text, which are its terms."""
-
-
-def _lines(terms: str) -> list[list[str]]:
-    return [line.split() for line in f"{terms}\n\n".split("\n")[:3]]
 
 
 def text_row(

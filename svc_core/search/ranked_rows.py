@@ -11,8 +11,9 @@ Rule 4: of equal rows the kind that is declared first comes first, then the orde
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from itertools import product
 from operator import attrgetter
 from typing import Any, Final
 
@@ -42,7 +43,6 @@ SPARE: Final = 10  # rows that are judged beside those of the answer
 DETAIL_MAX: Final = 160  # characters: one line
 
 JsonRow = Mapping[str, Any]
-Where = Mapping[str, tuple[str, ...]]
 
 
 @frozen(eq=False, slots=False)
@@ -52,8 +52,7 @@ class SearchKind:
     `listing` says how its rows are indexed and shown; of a kind without, a caller gives some rows
     to `rank_rows`, whose words are those of their titles and details. The operation that `shows`
     one takes its id. `titles` are the members that name a row, the first that is there, and
-    `details` those that tell more of it, as paths with dots. `where` selects the rows of this kind,
-    and `guests` gives the places of other tenants that the caller may read too.
+    `details` those that tell more of it, as paths with dots.
     """
 
     name: str
@@ -62,8 +61,6 @@ class SearchKind:
     titles: str
     details: str
     prefix: str = ""
-    where: Where | None = None
-    guests: Callable[[Context], Awaitable[Sequence[tuple[Context, Where]]]] | None = None
 
     @cached_property
     def index(self) -> FieldIndex[Any]:
@@ -85,7 +82,7 @@ class SearchKind:
 
 @frozen
 class RankedRow:
-    """A row that may be among the best, by the place of its kind and where it is read.
+    """A row that may be among the best, by the place of its kind.
 
     Of its `rank`, that of the store, the part above `_RADIX` is the weight of its words, headings
     and names, and the part below it that of its words. `row` is as lists show it, where known.
@@ -95,7 +92,6 @@ class RankedRow:
     place: int
     order: int
     id: str
-    home: Context
     raw: bytes = b""
     row: JsonRow = field(factory=dict)
     named: Named = "none"
@@ -118,27 +114,24 @@ class RankedRow:
 
 @frozen
 class RowQuestion:
-    """A question as all kinds of rows understand it: its words, folded, each with its factor."""
+    """A question as all kinds of rows understand it: its words, folded, and the factor of each."""
 
-    words: Mapping[str, float]
     sequence: tuple[str, ...]
+    words: Mapping[str, float]
 
     @classmethod
     def of(cls, text: str) -> "RowQuestion":
         """The question of a text."""
         words = split_words(without_exclusions(text).lower())[:WORDS_MAX]
         stops = stop_words(guess(" ".join(words)))
-        factors = {word: STOP_FACTOR if word in stops else 1.0 for word in words}
-        return cls(factors, tuple(words))
+        return cls(tuple(words), {w: STOP_FACTOR if w in stops else 1.0 for w in words})
 
     def runs(self, size_max: int) -> Iterable[tuple[str, ...]]:
         """The runs of its words that may be names, of so many words at most."""
-        words = self.sequence
-        for size in range(1, min(len(words), size_max) + 1):
-            for start in range(len(words) - size + 1):
-                run = words[start : start + size]
-                if max(self.words[word] for word in run) == 1.0:
-                    yield run
+        for start, size in product(range(len(self.sequence)), range(1, size_max + 1)):
+            run = self.sequence[start : start + size]
+            if len(run) == size and max(self.words[word] for word in run) == 1.0:
+                yield run
 
 
 @frozen
@@ -225,11 +218,11 @@ async def rank_rows(
     hits: list[RankedRow] = []
     for place, query in enumerate(queries):
         for at, row in enumerate(map(json.loads, rows.get(query.kind.name, ()))):
-            hits.append(query.judge(RankedRow(_FIRST, place, -at, row["id"], ctx, row=row)))
+            hits.append(query.judge(RankedRow(_FIRST, place, -at, row["id"], row=row)))
         hits += await _stored(ctx, query, place, limit)
     hits = sorted(hits, key=attrgetter("key"))[: limit + SPARE]
     hits = [hit for hit in (queries[hit.place].judge(hit) for hit in hits) if hit.rank]
-    return await _shown(kinds, sorted(hits, key=attrgetter("key"))[:limit])
+    return await _shown(ctx, kinds, sorted(hits, key=attrgetter("key"))[:limit])
 
 
 Counts = Mapping[tuple[int, str], int]
@@ -267,9 +260,8 @@ def _queries(
         index = kind.index
         form = index.names is None, index.bare, tuple(index.levels)
         names[form] = names.get(form) or _NameQuery.of(question, shares, index)
-        query = _kind_query(kind, shares, sought[at], names[form])
-        held = {word for word in shares if counts.get((at, word))}
-        queries.append(evolve(query, is_whole=held <= sought[at]))
+        is_whole = {word for word in shares if counts.get((at, word))} <= sought[at]
+        queries.append(_kind_query(kind, shares, sought[at], names[form], is_whole=is_whole))
     return queries
 
 
@@ -289,7 +281,12 @@ def _sought(counts: Counts) -> Mapping[int, set[str]]:
 
 
 def _kind_query(
-    kind: SearchKind, shares: Mapping[str, float], sought: set[str], names: _NameQuery
+    kind: SearchKind,
+    shares: Mapping[str, float],
+    sought: set[str],
+    names: _NameQuery,
+    *,
+    is_whole: bool,
 ) -> _KindQuery:
     """The question for the rows of one kind, of which the words `sought` seek candidates."""
     index = kind.index
@@ -305,31 +302,29 @@ def _kind_query(
     values = {**{form: headings[form] for form in sought_headings}, **runs, **names.whole}
     weights = {token: max(1, weight) * _RADIX for token, weight in values.items()}
     weights |= {token: weight * _RADIX + weight for token, weight in tokens.items()}
-    return _KindQuery(kind, words, headings, names, weights, is_whole=True)
+    return _KindQuery(kind, words, headings, names, weights, is_whole)
 
 
 async def _stored(ctx: Context, query: _KindQuery, place: int, limit: int) -> list[RankedRow]:
     """The stored rows of a kind that may be among the best."""
-    kind, hits = query.kind, list[RankedRow]()
-    if kind.listing is None:
-        return hits
-    for home, where in [(ctx, kind.where), *(await kind.guests(ctx) if kind.guests else ())]:
-        texts, size = kind.listing.texts, min(limit + SPARE, CANDIDATES_MAX)
-        page = await home.tx.documents.search(texts, query.sought, limit=size, where=where)
-        pairs = zip(page.ranks, page.rows, strict=True)
-        hits += [RankedRow(rank, place, row.order, row.id, home, row.raw) for rank, row in pairs]
-    return hits
+    if query.kind.listing is None:
+        return []
+    texts, size = query.kind.listing.texts, min(limit + SPARE, CANDIDATES_MAX)
+    page = await ctx.tx.documents.search(texts, query.sought, limit=size)
+    pairs = zip(page.ranks, page.rows, strict=True)
+    return [RankedRow(rank, place, row.order, row.id, row.raw) for rank, row in pairs]
 
 
-async def _shown(kinds: Sequence[SearchKind], hits: Sequence[RankedRow]) -> list[RankedRow]:
+async def _shown(
+    ctx: Context, kinds: Sequence[SearchKind], hits: Sequence[RankedRow]
+) -> list[RankedRow]:
     """The rows as lists show them, but for those that are gone meanwhile."""
     rows = {hit.key: hit.row for hit in hits}
-    for place, home in {(hit.place, hit.home.tx.tenant): hit.home for hit in hits}.items():
-        listing = kinds[place[0]].listing
-        keys = {hit.id: hit.key for hit in hits if (hit.place, hit.home.tx.tenant) == place}
-        if listing is not None:
-            stored = await home.tx.documents.get_many(listing.collection, [*keys])
-            raws = await listing.complete(home, [row.raw for row in stored.values()])
+    for place, kind in enumerate(kinds):
+        keys = {hit.id: hit.key for hit in hits if hit.place == place}
+        if keys and kind.listing is not None:
+            stored = await ctx.tx.documents.get_many(kind.listing.collection, [*keys])
+            raws = await kind.listing.complete(ctx, [row.raw for row in stored.values()])
             for id_, raw in zip(stored, raws, strict=True):
                 rows[keys[id_]] = json.loads(raw or b"{}")
     return [evolve(hit, row=rows[hit.key]) for hit in hits if rows[hit.key]]

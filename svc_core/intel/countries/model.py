@@ -97,21 +97,18 @@ def by_name(name: str) -> int:
 
 def _prefixes(row: CountryData) -> set[str]:
     """Every beginning of every word of a country's names and codes, as its search tokens."""
-    names = (row.name, row.official_name, row.country_code, row.alpha3)
-    whole = " ".join(map(str, filter(None, (*names, *(row.native_names or {}).values()))))
+    whole = " ".join((*_names(row), row.country_code, row.alpha3 or ""))
     return {word[:end] for word in split_words(whole) for end in range(1, len(word) + 1)}
 
 
+def _names(row: CountryData) -> tuple[str, ...]:
+    return tuple(filter(None, (row.name, row.official_name, *(row.native_names or {}).values())))
+
+
 WORDS: FieldIndex[CountryData] = FieldIndex(
-    lambda row: {
-        "name": [row.name or "", row.official_name or "", *(row.native_names or {}).values()],
-        "region": [row.region or "", row.subregion or ""],
-        "capital": row.capital or (),
-    },
+    lambda row: {"name": _names(row), "capital": row.capital or ()},
     names=lambda row: RowNames(
-        row.name or row.country_code,
-        (row.official_name or "", *(row.native_names or {}).values()),
-        filter(None, (row.country_code, row.alpha3)),
+        row.name or "", _names(row), filter(None, (row.country_code, row.alpha3))
     ),
     levels=(1,),
 )

@@ -8,7 +8,7 @@ Rule 2: the newest value of each series is looked up series by series, so the co
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Unpack
 
 import attrs
 from attrs import frozen
@@ -124,22 +124,21 @@ async def newest(
         page = await ctx.tx.documents.scan(
             FININT_SERIES, where=filters, after=after, limit=limit - len(rows)
         )
-        for series in page.rows:
-            key = {"series": (FININT_SERIES.decode(series.raw).series,)}
-            last = await ctx.tx.documents.scan(FININT, where=key, limit=1, **bounds)
-            rows += [row.raw for row in last.rows]
+        rows += filter(None, await _newest_values(ctx, [row.raw for row in page.rows], **bounds))
         after = page.end
         if after is None or len(rows) == limit:
             break
     return tuple(rows), after
 
 
-async def _newest_values(ctx: Context, series: Sequence[bytes]) -> Sequence[bytes]:
+async def _newest_values(
+    ctx: Context, series: Sequence[bytes], **bounds: Unpack[RowBounds]
+) -> Sequence[bytes]:
     """The newest value of each of these series; an empty row where all were withdrawn."""
     rows = []
     for raw in series:
         key = {"series": (FININT_SERIES.decode(raw).series,)}
-        page = await ctx.tx.documents.scan(FININT, where=key, limit=1)
+        page = await ctx.tx.documents.scan(FININT, where=key, limit=1, **bounds)
         rows.append(next((row.raw for row in page.rows), b""))
     return rows
 

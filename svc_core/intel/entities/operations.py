@@ -57,9 +57,7 @@ LISTING = Listing(
 )
 _CVE_LISTING = Listing(CVES, CVE_WORDS)
 _SHOWN = "getEntity", "name", "type countryCodes", "ent"
-_WHOLE = attrs.evolve(LISTING, complete=render.whole)
-ENTITY_SEARCH: Final = SearchKind("entity", _WHOLE, *_SHOWN)
-ACTOR_SEARCH: Final = SearchKind("actor", _WHOLE, *_SHOWN, where={"type": ("threatActor",)})
+ENTITY_SEARCH: Final = SearchKind("entity", attrs.evolve(LISTING, complete=render.whole), *_SHOWN)
 
 
 async def list_entities(ctx: Context, request: ListEntities) -> Page[EntityRow]:
