@@ -136,21 +136,17 @@ async def _subjects(ctx: Context, q: str) -> Sequence[bytes]:
     return list(map(wire.to_bytes, await queries.subject_rows(ctx, lines)))
 
 
-async def _reports(ctx: WorkContext, q: str) -> Sequence[bytes]:
-    """The reports that answer a question best, by their whole texts and by meaning."""
-    query = KnowledgeQuery(q, kinds=("report",))
-    return list(map(wire.to_bytes, (await retrieve(ctx, query)).rows))
-
-
 async def _given(ctx: WorkContext, kind: SearchKind, q: str) -> Sequence[bytes]:
     """Rows of a kind without an index of its own; none where they cannot be read now."""
     with suppress(Problem):
         if kind.name == "report":
-            return await _reports(ctx, q)
+            hits = (await retrieve(ctx, KnowledgeQuery(q, kinds=("report",)))).rows
+            return list(map(wire.to_bytes, hits))
         if kind.name == "subject":
             return await ctx.work.read(ctx.actor.tenant, partial(_subjects, q=q))
         list_id, members = _LISTS[kind.name]
-        return (await _run(ctx, list_id, **members)).rows
+        page: Page[Any] = await _run(ctx, list_id, **members)
+        return page.rows
     return ()
 
 

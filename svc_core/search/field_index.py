@@ -171,11 +171,9 @@ class FieldIndex(Generic[T]):
         shares: dict[str, float] = {}
         forms = terms(word, whole=True, stops=_NONE)
         for form in forms:
-            stem = term_of(form)
-            is_split = self.terms is None and stem != form
-            shares[stem] = (1 - _WHOLE * is_split) / len(forms)
-            if is_split:
-                shares[form] = _WHOLE / len(forms)
+            rest = 0.0 if self.terms or term_of(form) == form else _WHOLE
+            shares |= {form: rest / len(forms)} if rest else {}
+            shares[term_of(form)] = (1 - rest) / len(forms)
         return shares
 
     def heading_tokens(self, token: str) -> list[str]:

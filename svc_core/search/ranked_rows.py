@@ -254,14 +254,25 @@ def _queries(
     weights = {word: table.idf(word) * factor for word, factor in question.words.items()}
     whole = sum(weights.values())
     shares = {word: weight / whole for word, weight in weights.items()}
-    sought, queries = _sought(counts), list[_KindQuery]()
-    names: dict[Any, _NameQuery] = {}
+    sought, names = _sought(counts), dict[Any, _NameQuery]()
+    queries = []
     for at, kind in enumerate(kinds):
-        index = kind.index
+        index, words, tokens = kind.index, dict[str, int](), dict[str, int]()
         form = index.names is None, index.bare, tuple(index.levels)
-        names[form] = names.get(form) or _NameQuery.of(question, shares, index)
+        runs = names[form] = names.get(form) or _NameQuery.of(question, shares, index)
+        for word, share in shares.items():
+            for token, part in index.word_tokens(word).items():
+                words[token] = words.get(token, 0) + max(1, round(share * part * UNIT))
+                if word in sought[at]:
+                    tokens[token] = words[token]
+        headings = {each: words[token] for token in words for each in index.heading_tokens(token)}
+        sure = (each for token in tokens for each in index.heading_tokens(token))
+        found = {run: round(part * NAME_BONUS * UNIT) for run, (_, part) in runs.runs.items()}
+        values = {**{each: headings[each] for each in sure}, **found, **runs.whole}
+        weights = {token: max(1, weight) * _RADIX for token, weight in values.items()}
+        weights |= {token: weight * _RADIX + weight for token, weight in tokens.items()}
         is_whole = {word for word in shares if counts.get((at, word))} <= sought[at]
-        queries.append(_kind_query(kind, shares, sought[at], names[form], is_whole=is_whole))
+        queries.append(_KindQuery(kind, words, headings, runs, weights, is_whole))
     return queries
 
 
@@ -278,31 +289,6 @@ def _sought(counts: Counts) -> Mapping[int, set[str]]:
             if postings <= POSTINGS_MAX:
                 sought[place].add(word)
     return sought
-
-
-def _kind_query(
-    kind: SearchKind,
-    shares: Mapping[str, float],
-    sought: set[str],
-    names: _NameQuery,
-    *,
-    is_whole: bool,
-) -> _KindQuery:
-    """The question for the rows of one kind, of which the words `sought` seek candidates."""
-    index = kind.index
-    words, tokens = dict[str, int](), dict[str, int]()
-    for word, share in shares.items():
-        for token, part in index.word_tokens(word).items():
-            words[token] = words.get(token, 0) + max(1, round(share * part * UNIT))
-            if word in sought:
-                tokens[token] = words[token]
-    headings = {form: words[token] for token in words for form in index.heading_tokens(token)}
-    runs = {token: round(share * NAME_BONUS * UNIT) for token, (_, share) in names.runs.items()}
-    sought_headings = (form for token in tokens for form in index.heading_tokens(token))
-    values = {**{form: headings[form] for form in sought_headings}, **runs, **names.whole}
-    weights = {token: max(1, weight) * _RADIX for token, weight in values.items()}
-    weights |= {token: weight * _RADIX + weight for token, weight in tokens.items()}
-    return _KindQuery(kind, words, headings, names, weights, is_whole)
 
 
 async def _stored(ctx: Context, query: _KindQuery, place: int, limit: int) -> list[RankedRow]:
