@@ -138,11 +138,6 @@ def _input_schema(schemas: Schemas, item: Any) -> Schema:
     return {"description": item.doc, **schema} if item.doc else schema
 
 
-def _needs_workspace(tool: Tool) -> bool:
-    """Whether a tool needs one; without one `search_rows` finds what is everybody's."""
-    return tool.operation.binding == "workspace" and tool is not _SEARCH
-
-
 # -- running -----------------------------------------------------------------------------------
 
 
@@ -254,7 +249,11 @@ class CatalogueTools:
     def of(self, work: Units, actor: Actor, now: datetime) -> "CallersTools":  # noqa: ARG002
         """The reading tools of one caller; of a personal key none that needs a workspace."""
         has = actor.workspace_id is not None
-        tools = (tool for tool in _READING if has or not _needs_workspace(tool))
+        tools = (
+            tool
+            for tool in _READING
+            if has or tool is _SEARCH or tool.operation.binding != "workspace"
+        )
         reader = attrs.evolve(actor, scopes=_SCOPES, roles=frozenset({"member"}))
         return CallersTools({tool.name: tool for tool in tools}, work, reader, self.site)
 

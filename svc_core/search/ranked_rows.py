@@ -10,7 +10,7 @@ Rule 4: of equal rows the kind that is declared first comes first, then the orde
 """
 
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import product
@@ -78,6 +78,9 @@ class SearchKind:
     def detail(self, row: JsonRow) -> str:
         """What tells more of a row, in one line."""
         return " · ".join(filter(None, _texts(row, self.details)))[:DETAIL_MAX]
+
+
+Kinds = Sequence[SearchKind]
 
 
 @frozen
@@ -201,11 +204,7 @@ class _KindQuery:
 
 
 async def rank_rows(
-    ctx: Context,
-    kinds: Sequence[SearchKind],
-    question: str,
-    limit: int,
-    rows: Mapping[str, Sequence[bytes]],
+    ctx: Context, kinds: Kinds, question: str, limit: int, rows: Mapping[str, Sequence[bytes]]
 ) -> list[RankedRow]:
     """The rows of these kinds that answer a question best, the best first.
 
@@ -229,7 +228,7 @@ Counts = Mapping[tuple[int, str], int]
 """How many rows of a kind, by its place, hold a word; `""` is every row."""
 
 
-async def _counts(ctx: Context, kinds: Sequence[SearchKind], question: RowQuestion) -> Counts:
+async def _counts(ctx: Context, kinds: Kinds, question: RowQuestion) -> Counts:
     counts: dict[tuple[int, str], int] = {}
     count = ctx.tx.documents.count
     for place, kind in enumerate(kinds):
@@ -242,20 +241,15 @@ async def _counts(ctx: Context, kinds: Sequence[SearchKind], question: RowQuesti
     return counts
 
 
-def _queries(
-    kinds: Sequence[SearchKind], question: RowQuestion, counts: Counts
-) -> list[_KindQuery]:
+def _queries(kinds: Kinds, question: RowQuestion, counts: Counts) -> list[_KindQuery]:
     """The question for each kind, with words weighed by how many rows of all kinds hold them."""
-    holders = Counter[str]()
-    for (_, word), number in counts.items():
-        holders[word] += number
-    rows = max([1, *holders.values()])
-    table = Frequencies(rows, {w: max(1, holders[w]) for w in question.words}, base=None)
+    rows = sum(number for (_, word), number in counts.items() if not word)
+    holders = {w: sum(n for (_, of), n in counts.items() if of == w) for w in question.words}
+    table = Frequencies(rows, {word: max(1, n) for word, n in holders.items()}, base=None)
     weights = {word: table.idf(word) * factor for word, factor in question.words.items()}
     whole = sum(weights.values())
     shares = {word: weight / whole for word, weight in weights.items()}
-    sought, names = _sought(counts), dict[Any, _NameQuery]()
-    queries = []
+    sought, names, queries = _sought(counts), dict[Any, _NameQuery](), list[_KindQuery]()
     for at, kind in enumerate(kinds):
         index, words, tokens = kind.index, dict[str, int](), dict[str, int]()
         form = index.names is None, index.bare, tuple(index.levels)
@@ -269,10 +263,10 @@ def _queries(
         sure = (each for token in tokens for each in index.heading_tokens(token))
         found = {run: round(part * NAME_BONUS * UNIT) for run, (_, part) in runs.runs.items()}
         values = {**{each: headings[each] for each in sure}, **found, **runs.whole}
-        weights = {token: max(1, weight) * _RADIX for token, weight in values.items()}
-        weights |= {token: weight * _RADIX + weight for token, weight in tokens.items()}
+        seekers = {token: max(1, weight) * _RADIX for token, weight in values.items()}
+        seekers |= {token: weight * _RADIX + weight for token, weight in tokens.items()}
         is_whole = {word for word in shares if counts.get((at, word))} <= sought[at]
-        queries.append(_KindQuery(kind, words, headings, runs, weights, is_whole))
+        queries.append(_KindQuery(kind, words, headings, runs, seekers, is_whole))
     return queries
 
 
@@ -301,9 +295,7 @@ async def _stored(ctx: Context, query: _KindQuery, place: int, limit: int) -> li
     return [RankedRow(rank, place, row.order, row.id, row.raw) for rank, row in pairs]
 
 
-async def _shown(
-    ctx: Context, kinds: Sequence[SearchKind], hits: Sequence[RankedRow]
-) -> list[RankedRow]:
+async def _shown(ctx: Context, kinds: Kinds, hits: Sequence[RankedRow]) -> list[RankedRow]:
     """The rows as lists show them, but for those that are gone meanwhile."""
     rows = {hit.key: hit.row for hit in hits}
     for place, kind in enumerate(kinds):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from svc_core.base.seals import Keyring
 from svc_core.intel.linking.name_forms import normal_name
@@ -91,11 +91,10 @@ def fill(store: Any, run: Run, rows: Mapping[Collection[Line], Sequence[Line]]) 
 def ask(
     store: Any, run: Run, question: str, *, limit: int = 50, tenant: str = OWN
 ) -> list[RankedRow]:
-    """The rows that answer a question, without the units of work in which they were read."""
+    """The rows that answer a question."""
 
     async def unit(tx: Any) -> list[RankedRow]:
-        ctx = context(tx, tenant)
-        return [evolve(row, home=None) for row in await rank_rows(ctx, KINDS, question, limit, {})]
+        return await rank_rows(context(tx, tenant), KINDS, question, limit, {})
 
     rows: list[RankedRow] = run(store.read(tenant, unit))
     return rows
