@@ -248,12 +248,8 @@ class CatalogueTools:
 
     def of(self, work: Units, actor: Actor, now: datetime) -> "CallersTools":  # noqa: ARG002
         """The reading tools of one caller; of a personal key none that needs a workspace."""
-        has = actor.workspace_id is not None
-        tools = (
-            tool
-            for tool in _READING
-            if has or tool is _SEARCH or tool.operation.binding != "workspace"
-        )
+        bindings = {"any", "system", "workspace" if actor.workspace_id else "any"}
+        tools = [t for t in _READING if t is _SEARCH or t.operation.binding in bindings]
         reader = attrs.evolve(actor, scopes=_SCOPES, roles=frozenset({"member"}))
         return CallersTools({tool.name: tool for tool in tools}, work, reader, self.site)
 

@@ -88,10 +88,8 @@ class SearchRow:
 
 _OPERATIONS: Final[Mapping[str, Operation[Any, Any]]] = {
     operation.id: operation
-    for room in (
-        reports, profiles, news, entities, cves, incidents, events, countries, indicators,
-        graphs, market_lists, signals, ledger,
-    )
+    for room in (reports, profiles, news, entities, cves, incidents, events, countries,
+                 indicators, graphs, market_lists, signals, ledger)
     for operation in (*room.OPERATIONS, *accounts.LOCAL_OPERATIONS)
 }  # fmt: skip
 
@@ -112,10 +110,7 @@ KINDS: Final = (
     SearchKind("key", None, "getKey", "name", "prefix status", "key"),
 )
 """The kinds in the order in which equal rows come."""
-_LISTS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
-    "profile": ("listProfiles", {"limit": 100}),
-    "key": ("listKeys", {}),
-}
+_LISTS: Final[Any] = {"profile": ("listProfiles", {"limit": 100}), "key": ("listKeys", {})}
 
 
 async def _run(ctx: WorkContext, id_: str, *values: Any, **members: Any) -> Any:

@@ -271,11 +271,7 @@ class _ListSearch(Generic[T]):
         if self.text_rows is not None:
             filters = {"start": filters.get("start")}
         return await documents.search(
-            self.listing.texts,
-            self.question.store_tokens,
-            after=after,
-            limit=limit,
-            **filters,
+            self.listing.texts, self.question.store_tokens, after=after, limit=limit, **filters
         )
 
     def judge(self, pair: _Pair[T]) -> tuple[bool, Match | None]:

@@ -22,7 +22,7 @@ from attrs import evolve, field, frozen
 from svc_core.operation.context import Context
 from svc_core.search.field_index import FieldIndex
 from svc_core.search.lists import Listing
-from svc_core.search.row_names import Named, RowNames, name_bonuses, name_of_token, run_tokens
+from svc_core.search.row_names import NAMES, Named, name_bonuses, run_tokens
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import guess
 from svc_core.text.query import without_exclusions
@@ -31,16 +31,13 @@ from svc_core.text.words import split_words, stop_words
 UNIT: Final = 1_000
 """The weight of a whole question: of a row that holds all of its words outside of its heading."""
 _RADIX: Final = 2 * UNIT  # more than the words of a question weigh, roundings included
-_FIRST: Final = UNIT**4  # the rank of a row that is judged in any case
 WORDS_MAX: Final = 24
 RUN_MAX: Final = 6  # words of a name that is looked for within a question
 STOP_FACTOR: Final = 0.2
 NAME_BONUS: Final = 64  # of a name whose tier is not known yet
 COUNTED_MAX: Final = 1_000  # rows of one kind that are counted for a word, or at all
 POSTINGS_MAX: Final = 10_000  # of the words of a question in all kinds
-CANDIDATES_MAX: Final = 60  # of one kind
-SPARE: Final = 10  # rows that are judged beside those of the answer
-DETAIL_MAX: Final = 160  # characters: one line
+SPARE: Final = 10  # rows of each kind that are considered, and judged, beside those of the answer
 
 JsonRow = Mapping[str, Any]
 
@@ -65,11 +62,8 @@ class SearchKind:
     @cached_property
     def index(self) -> FieldIndex[Any]:
         """How its rows are searched by words."""
-        shown: FieldIndex[Any] = FieldIndex(
-            lambda row: {"title": [self.title(row)], "detail": [self.detail(row)]},
-            names=lambda row: RowNames(self.title(row), prominence=0),
-        )
-        return (self.listing and self.listing.words) or shown
+        words = self.listing.words if self.listing else None
+        return words or FieldIndex(lambda row: {"title": [self.title(row)], "": [self.detail(row)]})
 
     def title(self, row: JsonRow) -> str:
         """What names a row, in one line."""
@@ -77,7 +71,7 @@ class SearchKind:
 
     def detail(self, row: JsonRow) -> str:
         """What tells more of a row, in one line."""
-        return " · ".join(filter(None, _texts(row, self.details)))[:DETAIL_MAX]
+        return " · ".join(filter(None, _texts(row, self.details)))[:160]
 
 
 Kinds = Sequence[SearchKind]
@@ -200,7 +194,7 @@ class _KindQuery:
         names = self.names.matches(tokens, self.kind.index)
         best = max(names, key=lambda token: (names[token], token), default="")
         rank = (share + value + sum(names.values())) * _RADIX + share
-        return evolve(hit, rank=rank, named=name_of_token(best))
+        return evolve(hit, rank=rank, named=NAMES[best[:1]])
 
 
 async def rank_rows(
@@ -211,13 +205,11 @@ async def rank_rows(
     `rows` are the public rows of kinds without a listing, by the kind's name.
     """
     parsed = RowQuestion.of(question)
-    if not parsed.sequence:
-        return []
-    queries = _queries(kinds, parsed, await _counts(ctx, kinds, parsed))
-    hits: list[RankedRow] = []
+    counts = await _counts(ctx, kinds, parsed)
+    queries, hits = _queries(kinds, parsed, counts), list[RankedRow]()
     for place, query in enumerate(queries):
         for at, row in enumerate(map(json.loads, rows.get(query.kind.name, ()))):
-            hits.append(query.judge(RankedRow(_FIRST, place, -at, row["id"], row=row)))
+            hits.append(query.judge(RankedRow(UNIT**4, place, -at, row["id"], row=row)))
         hits += await _stored(ctx, query, place, limit)
     hits = sorted(hits, key=attrgetter("key"))[: limit + SPARE]
     hits = [hit for hit in (queries[hit.place].judge(hit) for hit in hits) if hit.rank]
@@ -247,13 +239,12 @@ def _queries(kinds: Kinds, question: RowQuestion, counts: Counts) -> list[_KindQ
     holders = {w: sum(n for (_, of), n in counts.items() if of == w) for w in question.words}
     table = Frequencies(rows, {word: max(1, n) for word, n in holders.items()}, base=None)
     weights = {word: table.idf(word) * factor for word, factor in question.words.items()}
-    whole = sum(weights.values())
+    whole = sum(weights.values()) or 1.0
     shares = {word: weight / whole for word, weight in weights.items()}
-    sought, names, queries = _sought(counts), dict[Any, _NameQuery](), list[_KindQuery]()
+    sought, queries = _sought(counts), list[_KindQuery]()
     for at, kind in enumerate(kinds):
         index, words, tokens = kind.index, dict[str, int](), dict[str, int]()
-        form = index.names is None, index.bare, tuple(index.levels)
-        runs = names[form] = names.get(form) or _NameQuery.of(question, shares, index)
+        runs = _NameQuery.of(question, shares, index)
         for word, share in shares.items():
             for token, part in index.word_tokens(word).items():
                 words[token] = words.get(token, 0) + max(1, round(share * part * UNIT))
@@ -275,8 +266,7 @@ def _sought(counts: Counts) -> Mapping[int, set[str]]:
 
     A word of no row costs nothing, and a common one tells rows apart no more than it would cost.
     """
-    sought = defaultdict[int, set[str]](set)
-    postings = 0
+    sought, postings = defaultdict[int, set[str]](set), 0
     for (place, word), number in sorted(counts.items(), key=lambda item: (item[1], item[0])):
         if word and number:
             postings += number if number < COUNTED_MAX else POSTINGS_MAX // 3
@@ -289,8 +279,8 @@ async def _stored(ctx: Context, query: _KindQuery, place: int, limit: int) -> li
     """The stored rows of a kind that may be among the best."""
     if query.kind.listing is None:
         return []
-    texts, size = query.kind.listing.texts, min(limit + SPARE, CANDIDATES_MAX)
-    page = await ctx.tx.documents.search(texts, query.sought, limit=size)
+    texts = query.kind.listing.texts
+    page = await ctx.tx.documents.search(texts, query.sought, limit=limit + SPARE)
     pairs = zip(page.ranks, page.rows, strict=True)
     return [RankedRow(rank, place, row.order, row.id, row.raw) for rank, row in pairs]
 

@@ -28,9 +28,10 @@ _RUN = "~"  # of every name, whatever its tier
 _WHOLE, _NAME, _CODE, _ALIAS, _ANY_ORDER, _START = "==", "=", "#", "@", "%", ">"
 _TIERS = (">3", ">2", ">1", _ANY_ORDER, _ALIAS, _CODE, _NAME, _WHOLE)
 _STEPS = 16  # so that a prominence is worth less than a tier
-_NAMES: Mapping[str, Named] = {
-    "": "none", "=": "name", _CODE: "code", _ALIAS: "alias", _ANY_ORDER: "anyOrder", ">": "start",
+NAMES: Mapping[str, Named] = {
+    "": "none", "=": "name", _CODE: "code", _ALIAS: "alias", _ANY_ORDER: "anyOrder", ">": "start"
 }  # fmt: skip
+"""How a row is named that holds a token which begins so."""
 _LEAST = 10**6  # more than 32 words in a heading weigh: `TOKENS_MAX`, `WEIGHT`
 
 
@@ -119,11 +120,6 @@ def name_bonuses(
         for token, sign, tier in _named_tokens(run, bare, levels)
         if is_whole or sign[0] != _START
     }
-
-
-def name_of_token(token: str) -> Named:
-    """How a row is named that holds a token of names; the empty one is of no name."""
-    return _NAMES[token[:1]]
 
 
 def _token(sign: str, level: int, words: Sequence[str]) -> str:

@@ -114,11 +114,6 @@ WORDS: FieldIndex[CountryData] = FieldIndex(
 )
 
 
-def _search(row: CountryData) -> str:
-    """Its words, and the beginnings of those of its names, by which its list is narrowed."""
-    return " ".join(sorted({*_prefixes(row), *WORDS.tokens(row)}))
-
-
 def _whole(measure: Measurement | None) -> int | None:
     return None if measure is None or measure.value is None else round(measure.value)
 
@@ -163,7 +158,7 @@ COUNTRIES: Collection[CountryData] = Collection(
             "area": lambda row: _whole(row.area),
         },
     ),
-    search=_search,
+    search=lambda row: " ".join(sorted({*_prefixes(row), *WORDS.tokens(row)})),
     form=2,
     kind="country",
     path="/osint/countries",

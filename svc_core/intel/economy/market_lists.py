@@ -98,8 +98,7 @@ LISTING = Listing(
     look_ups={"entity": directory.entity_references},
     complete=with_named_entities,
 )
-_SHOWN = "getMarket", "question", "provider status", "mkt"
-MARKET_SEARCH: Final = SearchKind("market", LISTING, *_SHOWN)
+MARKET_SEARCH: Final = SearchKind("market", LISTING, "getMarket", "question", "status", "mkt")
 
 
 async def list_markets(ctx: Context, request: ListMarkets) -> Page[Market]:

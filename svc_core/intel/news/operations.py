@@ -94,8 +94,7 @@ NEWS_LISTING = Listing(
     look_ups={"entity": directory.entity_references},
     complete=with_entities,
 )
-_SHOWN = "getNewsItem", "title", "summary", "obs"
-NEWS_SEARCH: Final = SearchKind("newsItem", NEWS_LISTING, *_SHOWN)
+NEWS_SEARCH: Final = SearchKind("newsItem", NEWS_LISTING, "getNewsItem", "title", "summary", "obs")
 RECAP_LISTING = Listing(RECAPS)
 
 

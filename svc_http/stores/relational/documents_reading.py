@@ -123,8 +123,8 @@ class RelationalDocuments(ABC, Generic[L]):
         if len(rows) > limit:
             id_, _, order, _, rank = rows[limit - 1]
             end = Position(order, id_, rank)
-        ranks = tuple(row[4] for row in rows[:limit])
-        return Slice(tuple(self._stored(collection, rows[:limit])), end, ranks)
+        rows = rows[:limit]
+        return Slice(tuple(self._stored(collection, rows)), end, tuple(row[4] for row in rows))
 
     async def across(
         self, collection: Collection[T], limit: int, bounds: CrossTenantFilters

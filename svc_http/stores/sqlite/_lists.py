@@ -92,9 +92,9 @@ class SqliteLists(ListStatements):
     def count(self, walk: IndexWalk, limit: int) -> StatementDraft:
         """How many rows the first choice of a walk has, up to a limit."""
         if self.criteria._replace(words=()).is_all and self.criteria.words:
+            counted = "SELECT count(*) FROM (SELECT 1 FROM {0} WHERE {0} MATCH ? LIMIT ?)"
             texts = f"t_{self.collection.name}"
-            query = StatementDraft(f"SELECT count(*) FROM (SELECT 1 FROM {texts}")
-            return query.add(f" WHERE {texts} MATCH ? LIMIT ?)", self._match_words(), limit)
+            return StatementDraft(counted.format(texts), self._match_words(), limit)
         query = self._matches(StatementDraft("SELECT count(*) FROM (SELECT 1 FROM "), walk)
         return query.add(" LIMIT ?)", limit)
 
