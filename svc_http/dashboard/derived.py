@@ -180,8 +180,7 @@ async def _shown(spot: Spot, fields: Sequence[Field], reply: Reply, **values: An
         data, cursor = body.get("data", body), _next_cursor(body)
         following = spot.same_page(cursor=cursor) if cursor else ""
         if isinstance(data, list):
-            around = body.get("meta", {})  # a list of another form has none
-            meta = {name: each for name, each in around.items() if name not in _PAGING}
+            meta = {key: each for key, each in body.get("meta", {}).items() if key not in _PAGING}
             return _page("list", spot, fields, rows=data, meta=meta, next=following, **values)
         values |= {"row": data, "around": await _neighbours(spot), "names": names_within(data)}
         return _page("detail", spot, fields, next=following, **values)
