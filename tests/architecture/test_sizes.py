@@ -54,7 +54,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.wire": 986,
     "svc_http": 499,
     "svc_http.adapter": 363,
-    "svc_http.dashboard": 1729,
+    "svc_http.dashboard": 1728,
     "svc_http.exchange": 762,
     "svc_http.guard": 761,
     "svc_http.mcp": 164,
