@@ -38,7 +38,6 @@ from svc_core.ledger import queries
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import EVERYBODY, Operation, local
-from svc_core.operation.inputs import inputs_of
 from svc_core.operation.members import NOT_BLANK
 from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
@@ -154,9 +153,8 @@ def may_be_read(kind: SearchKind, actor: Actor) -> bool:
 
 
 def _shown_by(kind: SearchKind) -> str:
-    """The input of the operation that shows a row which takes the id."""
-    inputs = inputs_of(_OPERATIONS[kind.shows].request)
-    return next(item.name for item in inputs if item.place in ("path", "member"))
+    """The input of the operation that shows a row which takes the id: its first."""
+    return wire.camel(attrs.fields(_OPERATIONS[kind.shows].request)[0].name)
 
 
 async def _by_id(ctx: WorkContext, kinds: Sequence[SearchKind], id_: str) -> list[SearchRow]:
