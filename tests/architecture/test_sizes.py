@@ -40,7 +40,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.intel.news": 699,
     "svc_core.intel.signals": 1124,
     "svc_core.intel.vulnerabilities": 130,
-    "svc_core.knowledge": 534,
+    "svc_core.knowledge": 533,
     "svc_core.ledger": 6289,
     "svc_core.operation": 2515,
     "svc_core.outbox": 253,
