@@ -10,7 +10,7 @@ from svc_core.agent.agent_ports import ToolHit
 from svc_core.agent.listing import extreme_rows
 from svc_core.agent.question import ParsedQuestion
 from svc_core.agent.row_facts import CitedSentence, figure, quote_text
-from svc_core.text.words import fold_case, term_of
+from svc_core.text.words import term_of
 
 _SHOWN_MAX = 5
 _HEAD = re.compile(r"[,(:]")  # what follows it in the name of a series tells of its measure
@@ -39,6 +39,23 @@ def company_figures(
     return (fiscal or ends)[:1]
 
 
+def of_filings(
+    company: ToolHit, rows: Sequence[ToolHit], question: ParsedQuestion
+) -> list[ToolHit]:
+    """One figure of each filing whose own period is asked for, the latest filing where none is."""
+    newest: dict[str, ToolHit] = {}
+    spans = [row for row in rows if row.row["periodMonths"] in (3, 12)]
+    for row in sorted(spans or rows, key=lambda row: str(row.row["periodEnd"])):
+        newest[str(row.row["filing"].get("accession") or row.row["filing"]["filedDate"])] = row
+    hits = [_with_title(company, row) for row in newest.values()]
+    span = question.span
+    if span is None:
+        return hits[-1:]
+    fiscal = [row for row in hits if str(row.row["fiscalYear"]) == (span.period or "")[:4]]
+    ends = [row for row in hits if span.contains(row.row["periodEnd"])]
+    return ((fiscal if span.is_fiscal else ends) or ends or fiscal)[-_SHOWN_MAX:]
+
+
 def _with_title(company: ToolHit, row: ToolHit) -> ToolHit:
     title = f"{company.title}: {facts.in_words(str(row.row['metric']))} {row.row['periodEnd']}"
     return attrs.evolve(row, row={**row.row, "entity": company.title}, title=title)
@@ -61,10 +78,10 @@ def series_ends(rows: Sequence[ToolHit], *, is_first: bool, is_full: bool) -> li
     )
 
 
-def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[list[ToolHit], int]:
+def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[list[ToolHit], float]:
     """The rows of the series that share most words with the question.
 
-    The second item counts the words of the question that these do not have.
+    The second item is the share of the question's weight that these do not hold.
     """
     money = len(question.values("currency")) > 1
     groups = [
@@ -72,10 +89,8 @@ def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[lis
         for part in question.parts
         if part.role == ("currency" if money else "series")
     ]
-    rest = (
-        set() if money else {term_of(fold_case(word)) for word in question.subject_words("finint")}
-    )
-    rest -= {term_of(fold_case(word)) for word in question.country_words}
+    words = set() if money else set(question.free("indicator")) - question.place_words
+    rest = {term_of(question.words[index]) for index in words}
     is_named = bool(money or groups) or question.has("currency")
     is_country = term_of("country") in question.phrase
     scores = []
@@ -88,7 +103,10 @@ def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[lis
         if hits and is_meant:
             scores.append((len(rest & set(phrase)), row))
     best = max((overlap for overlap, _ in scores), default=0)
-    return [row for overlap, row in scores if overlap == best], len(rest) - best
+    rows = [row for overlap, row in scores if overlap == best]
+    held = set(facts.phrase(rows[0].row["name"])) if rows else set()
+    unheld = [index for index in words if term_of(question.words[index]) not in held]
+    return rows, question.weight(unheld) / (question.weight(question.content) or 1.0)
 
 
 def figure_differences(

@@ -9,8 +9,10 @@ from attrs import frozen
 from svc_core import data
 from svc_core.agent import row_facts as facts
 from svc_core.agent.agent_ports import ToolHit
+from svc_core.agent.named_rows import Subject
 from svc_core.agent.question import ParsedQuestion
 from svc_core.agent.row_facts import CitedSentence, country_name, figure, quote_text
+from svc_core.text.frequencies import background
 from svc_core.text.words import split_words, term_of
 
 _SILENT = frozenset({"sources", "id", "entityId", "url", "sourceUrl", "mergedIds", "imageUrl"})
@@ -22,6 +24,8 @@ _DEFAULTS = {
     "signal": "strength",
 }
 """The member that rows are compared by where the question names none."""
+UNHELD_MAX = 0.34
+"""Share of the weight of a question's words that a row need not account for."""
 _BEGINNING = 5  # letters that are compared, so that endings do not matter
 
 
@@ -51,10 +55,11 @@ def row_kinds() -> Mapping[str, ListKind]:
 
 @frozen
 class ListQuery:
-    """A question as a query for the list of one kind of row."""
+    """A question as a query for the list of one kind of row; `subjects` are rows that it names."""
 
     question: ParsedQuestion
     kind: str
+    subjects: Sequence[Subject] = ()
 
     @property
     def row_kind(self) -> ListKind:
@@ -70,40 +75,41 @@ class ListQuery:
     @property
     def terms(self) -> list[str]:
         """The words that matching rows hold."""
-        places = self.question.country_words if self.row_kind.inputs & {"country"} else frozenset()
-        return [word for word in self.question.subject_words(self.kind) if word not in places]
+        question = self.question
+        is_located = bool(self.row_kind.inputs & {"country"})
+        skips = question.place_words if is_located else frozenset()
+        return [question.words[index] for index in question.free(self.kind) if index not in skips]
 
-    def attempts(self, entities: Sequence[ToolHit]) -> Iterator[dict[str, Any]]:
-        """Arguments for the list, to be tried one after another until some rows match."""
+    def attempts(self) -> Iterator[tuple[dict[str, Any], frozenset[int]]]:
+        """Arguments for the list, one after another until some rows match, and what they hold."""
         inputs, question = self.row_kind.inputs, self.question
         arguments: dict[str, Any] = self.filters
         if "country" in inputs and question.countries and not self.is_placed:
             is_target = ["targetsCountry="] in question.values("filter", self.kind)
             arguments["targetsCountry" if is_target else "country"] = ",".join(question.countries)
         if "datetime" in inputs and question.span is not None:
-            arguments["datetime"] = question.span.interval
-        if "entityId" in inputs and entities:
-            yield {**arguments, "entityId": ",".join(dict.fromkeys(hit.id for hit in entities))}
-        if "vendor" in inputs and question.names:
-            yield {**arguments, "vendor": question.names[0]}
-        yield {**arguments, **self.query_input()}
-
-    def query_input(self, cues: frozenset[str] = frozenset()) -> dict[str, Any]:
-        """The full-text input of the list, where it has one, without these cues."""
-        words_ = " ".join(word for word in self.terms if not _stems([word]) & cues)[:300]
-        return {"q": words_} if "q" in self.row_kind.inputs and words_ else {}
+            is_open = self.is_placed and question.span.last
+            arguments["datetime"] = f"../{is_open}" if is_open else question.span.interval
+        ids = [hit.id for subject in self.subjects for hit in subject.hits if hit.row.get("type")]
+        named = frozenset().union(*(subject.words for subject in self.subjects))
+        if "entityId" in inputs and ids:
+            yield {**arguments, "entityId": ",".join(dict.fromkeys(ids))}, named
+        if "vendor" in inputs and self.terms:
+            yield {**arguments, "vendor": " ".join(self.terms)}, frozenset(question.free(self.kind))
+        words = " ".join(self.terms)[:300]
+        yield {**arguments, **({"q": words} if "q" in inputs and words else {})}, frozenset()
 
     # -- rows ----------------------------------------------------------------------------------
 
-    def matches(self, rows: Iterable[ToolHit], entities: Sequence[ToolHit]) -> list[ToolHit]:
-        """The rows that match; `entities` are those that the list was narrowed to."""
-        titles = [*(hit.title for hit in entities), *(self.question.names if entities else ())]
-        terms = _stems(self.terms) - _stems(titles)
-        hits = [hit for hit in rows if has_words(hit.row, terms) and self._is_timely(hit.row)]
-        if self.is_placed and self.question.countries:
-            hits = [hit for hit in hits if self._is_in_country(hit.row)]
+    def matches(self, rows: Iterable[ToolHit], used: frozenset[int]) -> list[ToolHit]:
+        """The rows that match; the list was narrowed by the words at `used`."""
+        question = self.question
+        skips = used | (question.place_words if self.row_kind.inputs & {"country"} else frozenset())
+        terms = {term_of(question.words[i]) for i in question.free(self.kind) if i not in skips}
+        hits = [hit for hit in rows if self.is_met(hit.row)]
+        hits = [hit for hit in hits if self._lack(hit.row, terms) <= UNHELD_MAX]
         path = self.path(hits)
-        for limit in self.question.thresholds if path else ():
+        for limit in question.thresholds if path else ():
             numbers = [(facts.member_or_none(hit.row, path), hit) for hit in hits]
             hits = [hit for n, hit in numbers if isinstance(n, int | float) and limit.admits(n)]
         return hits
@@ -113,20 +119,30 @@ class ListQuery:
         """Whether rows lie in a country by their code, or else by their title and place."""
         return self.kind in ("event", "incident")
 
-    def _is_in_country(self, row: Mapping[str, Any]) -> bool:
-        code = facts.member_or_none(row, "place.countryCode")
-        labels = {"title": row["title"], "place": facts.member_or_none(row, "place.name")}
-        return code in self.question.countries or (
-            code is None
-            and any(
-                has_words(labels, _stems([country_name(country)]))
-                for country in self.question.countries
-            )
+    def is_met(self, row: Mapping[str, Any]) -> bool:
+        """Whether a row is of the time, the country and the filters that are asked for."""
+        places = self.question.countries if self.is_placed else ()
+        money = {meaning[0] for meaning in self.question.values("currency")}
+        if self.kind == "country" and money.isdisjoint(row.get("currencies") or money):
+            return False
+        named = (pair for pair in self.filters.items() if isinstance(row.get(pair[0]), str))
+        return (
+            self._is_timely(row)
+            and (not places or is_in_country(row, places))
+            and all(str(row[name]) == value for name, value in named)
         )
 
+    def _lack(self, row: Mapping[str, Any], terms: Collection[str]) -> float:
+        """The share of the question's weight that is in these terms and not in a row."""
+        weights = background()
+        missing = sum(map(weights.idf, missing_words(row, terms)))
+        return missing / (self.question.weight(self.question.content) or 1.0)
+
     def _is_timely(self, row: Mapping[str, Any]) -> bool:
-        span = self.question.span
-        return span is None or span.contains(facts.member_or_none(row, self.date))
+        span, end = self.question.span, row.get("endedAt") or row.get("lastHappenedAt")
+        return span is None or span.contains(
+            facts.member_or_none(row, self.date), end if self.is_placed else None
+        )
 
     def path(self, rows: Iterable[ToolHit]) -> str:
         """The member that rows are compared by: of several that a word names, one they have."""
@@ -143,14 +159,6 @@ class ListQuery:
         dates = self.question.values("date", self.kind)
         return dates[0][0] if dates else self.row_kind.date
 
-    def subject_rows(self, rows: Sequence[ToolHit], cues: frozenset[str]) -> list[ToolHit]:
-        """The rows whose names hold every word of the description, without these cues."""
-        terms = _stems(self.question.subject_words(self.kind)) - cues
-        names = ("title", "type", "category", "place", "rules", "outcomes")
-        labels = [{name: hit.row.get(name) for name in ("question", *names)} for hit in rows]
-        hits = (hit for hit, row in zip(rows, labels, strict=True) if has_words(row, terms))
-        return [hit for hit in hits if self._is_timely(hit.row)] if terms else []
-
     def by_date(self, rows: Iterable[ToolHit]) -> list[ToolHit]:
         """The rows, the latest first, and last those without a date."""
         return sorted(
@@ -166,20 +174,24 @@ class ListQuery:
 
     def summary(self, rows: Sequence[ToolHit]) -> str:
         """How many rows of what the list has, and what narrows it."""
+        count = facts.count_noun(len(rows), self.row_kind.noun)
+        notes = self.notes(rows)
+        return f"{count} ({'; '.join(notes)})" if notes else count
+
+    def notes(self, rows: Sequence[ToolHit] = ()) -> list[str]:
+        """What narrows the list, in words."""
         notes = [
             facts.in_words(name if value == "true" else f"{name} {value}")
             for name, value in self.filters.items()
         ]
         if "country" in self.row_kind.inputs:
             notes += map(country_name, self.question.countries)
-        notes += [
-            f"{self._measure_name(rows)} {limit.side} {figure(limit.value)}"
-            for limit in self.question.thresholds
-        ]
+        limits = dict.fromkeys(
+            f"{limit.side} {figure(limit.value)}" for limit in self.question.thresholds
+        )
+        notes += [f"{self._measure_name(rows)} {limit}" for limit in limits]
         notes += [f"“{quote_text(' '.join(self.terms))}”"] if self.terms else []
-        notes += [self.question.span.text] if self.question.span else []
-        count = facts.count_noun(len(rows), self.row_kind.noun)
-        return f"{count} ({'; '.join(notes)})" if notes else count
+        return [*notes, *([self.question.span.text] if self.question.span else [])]
 
     def _measure_name(self, rows: Iterable[ToolHit]) -> str:
         """The name of the member that rows are compared by."""
@@ -196,6 +208,31 @@ class ListQuery:
             _, path, best = extreme_rows(rows, self.date, is_least=is_first)
             return "first" if is_first else "latest", path, best
         return None
+
+    def groups(self, rows: Sequence[ToolHit]) -> list[tuple[str, list[ToolHit]]]:
+        """The rows by the member that is counted ("the vendors with most ..."), most first."""
+        paths = [meaning[0] for meaning in self.question.values("group", self.kind)]
+        if not (paths and self.question.has("most", "count")):
+            return []
+        groups: dict[str, list[ToolHit]] = {}
+        for row in rows:
+            if value := facts.member_or_none(row.row, paths[0]):
+                groups.setdefault(str(value), []).append(row)
+        return sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+
+
+def is_in_country(row: Mapping[str, Any], countries: Iterable[str]) -> bool:
+    """Whether a row has the code of one of these countries, or holds its name."""
+    codes = {
+        facts.member_or_none(row, path)
+        for path in ("place.countryCode", "area.countryCode", "countryCode", "country.code")
+    }
+    return any(
+        country in codes
+        or country in (row.get("countryCodes") or ())
+        or has_words(row, _stems([country_name(country)]))
+        for country in countries
+    )
 
 
 def distinct(rows: Iterable[ToolHit]) -> list[ToolHit]:
@@ -224,8 +261,13 @@ def _stems(texts: Iterable[str]) -> set[str]:
 
 def has_words(row: Mapping[str, Any], terms: Collection[str]) -> bool:
     """Whether a row holds all words, compared by their first five letters."""
-    stems = {word[:_BEGINNING] for word in _texts(row)}
-    return all(word[:_BEGINNING] in stems for word in terms)
+    return not missing_words(row, terms)
+
+
+def missing_words(row: Mapping[str, Any], terms: Collection[str]) -> list[str]:
+    """The words that a row does not hold, compared by their first five letters."""
+    stems = {word[:_BEGINNING] for word in _texts(row)} if terms else set()
+    return [word for word in terms if word[:_BEGINNING] not in stems]
 
 
 def _texts(value: Any) -> set[str]:

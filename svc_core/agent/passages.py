@@ -45,7 +45,7 @@ ANSWER_MAX, OVERVIEW_MAX = 3, 5  # sentences of an answer
 ALIKE = 0.6  # the Jaccard index of their terms from which two sentences are alike
 ENOUGH, LONE = 0.5, 0.7  # least share of the terms' weight: beside names, and without any
 BETTER = 0.95  # of the score of a title: a sentence of its text from there on replaces it
-CLOSE = 0.5  # of the best score: sentences below it are left out
+CLOSE = 0.65  # of the best score: sentences below it are left out
 NEARBY, NAMED_NEARBY = 0.5, 0.9  # share of a term, and of a name, that stands near the sentence
 OTHER_WORD = 0.85  # share of a synonym of a term
 LACKING = 0.7
@@ -55,6 +55,12 @@ BEFORE = 2  # sentences before one that are its context
 _REACH = 3  # words between an office and the organisation that it belongs to
 _ENDS = re.compile(r"(?<=[.!?])\s+|\n+")
 _YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?!\d|[.,]\d)")
+_NAMED = re.compile(
+    r"(?<=[a-zß-ÿ,;] )(?:[A-ZÀ-Þ0-9][\w’'.&-]*(?: (?:(?:of|de|la|the|der|von) )?(?=[A-ZÀ-Þ0-9]))?)+"
+)
+_PAIRS = re.compile(r"(?:^|(?<=[.!?\n] ))[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w’'-]+)+")
+_LOWER = re.compile(r"\b[a-zß-ÿ]\w+")
+_FIRST = re.compile(r"\b[A-ZÀ-Þ]\w+")
 _TOKEN = re.compile(r"\d(?:[\d.,]*\d)?|\w+")
 _PARTS = re.compile(r" (?:of|de|du|del|della|der|&) ")
 
@@ -96,17 +102,28 @@ class _Candidate:
         return self.passage.at.timestamp() if self.passage.at else 0.0
 
 
-def select(question: str, passages: Sequence[Passage], now: datetime) -> tuple[Sentence, ...]:
+def select(
+    question: str, passages: Sequence[Passage], now: datetime, subject_of: str = ""
+) -> tuple[Sentence, ...]:
     """The sentences that answer a question, the best first; none where no passage does.
 
-    `now` is aware; a later date of a passage counts as `now`.
+    `now` is aware; a later date of a passage counts as `now`. `subject_of` is the question that
+    this is a part of, whose names are meant here too.
     """
-    query = _text_query(question)
-    if not (query.names or query.terms):
+    text = _asking_part(question)
+    words = frozenset(split_words(f"{text} {subject_of}"))
+    queries: dict[frozenset[str], TextQuery] = {}
+    candidates, ranking, query = [], [], query_of(text)
+    if not (query.terms or query.names):
         return ()
-    texts = [_cap_date(item, now) for item in passages[:PASSAGES_MAX] if _is_relevant(query, item)]
-    candidates = [candidate for item in texts for candidate in _candidates(item)]
-    ranking = [evolve(candidate, score=_score(query, candidate)) for candidate in candidates]
+    for item in passages[:PASSAGES_MAX]:
+        named = _written_as_names(item) & words
+        own = queries.setdefault(named, query_of(text, named, subject_of))
+        query = own if len(own.names) > len(query.names) else query
+        if (own.names or own.terms) and _is_relevant(own, item):
+            lines = [*_candidates(_cap_date(item, now))]
+            candidates += lines
+            ranking += [evolve(line, score=_score(own, line)) for line in lines]
     hits = sorted((hit for hit in ranking if hit.score > 0), key=_order)
     if query.kind == "compare":
         return tuple(_sentences(_comparison(query, hits), hits))
@@ -143,13 +160,30 @@ def _is_whole(name: Name, query: TextQuery, tokens: list[str]) -> bool:
     )
 
 
-def _text_query(question: str) -> TextQuery:
-    """The query of the sentences that ask; orders to an assistant are left out."""
+def _asking_part(question: str) -> str:
+    """The sentences of a question that ask; orders to an assistant are left out."""
     parts = [
         part for part in _ENDS.split(without_markup(question)) if not has_expression("order", part)
     ]
-    query = query_of(" ".join(part for part in parts if part.endswith("?")))
-    return query if query.names or query.terms else query_of(" ".join(parts))
+    text = " ".join(part for part in parts if part.endswith("?"))
+    query = query_of(text)
+    return text if query.names or query.terms else " ".join(parts)
+
+
+def _written_as_names(passage: Passage) -> frozenset[str]:
+    """The folded words of a passage that have capitals within sentences, or digits.
+
+    In German all nouns have: there only words that are hardly used count.
+    """
+    text = f"{passage.title}.\n{passage.text[:TEXT_MAX]}"
+    matches = (*_NAMED.finditer(text), *_PAIRS.finditer(passage.text[:TEXT_MAX]))
+    runs = " ".join(match[0] for match in matches)
+    lower = set(_LOWER.findall(text))
+    firsts = " ".join(w for w in _FIRST.findall(text) if w.lower() not in lower and is_strange(w))
+    words = {*split_words(runs), *split_words(firsts)}
+    if guess(text) == "de":
+        words = {word for word in words if is_strange(word)}
+    return frozenset(words)
 
 
 def _order(candidate: _Candidate) -> tuple[float, float, int, str]:
@@ -317,6 +351,8 @@ def _fit(query: TextQuery, candidate: _Candidate) -> float:
         is_dated = has_expression("dated", candidate.text) or months_in(candidate.text)
         is_done = not query.terms or _match([*query.terms][-1], candidate, query)
         return 1.0 if is_dated else LACKING * bool(candidate.at and is_done)
+    if query.kind == "compare":
+        return 1.0 if any(map(str.isdigit, candidate.text)) else LACKING
     return LACKING if query.kind == "why" and not has_expression("cause", candidate.text) else 1.0
 
 

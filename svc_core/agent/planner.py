@@ -2,50 +2,55 @@
 
 Rule 1: a plan is a generator of calls that is sent each answer; it reads no clock and no chance, so
         the same question over the same rows has the same answer.
-Rule 2: what is counted or compared was listed to its end, or the answer says that it was not.
-Rule 3: where a name means several entities, the answer says so instead of guessing; what no row
-        states is said to be unknown, and cites nothing.
+Rule 2: one search ranks rows of every kind first: the rows that the question names are its
+        subjects, and the table of facts says what is read from them.
+Rule 3: what is counted or compared was listed to its end, or the answer says that it was not.
+Rule 4: the words of a question that neither the table nor a row accounts for decide, by how rare
+        they are, whether a row answers it. What no row states is said to be unknown, with the rows
+        that are closest, as such; what a list does not hold is said of that list alone.
 """
 
-from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 from datetime import datetime
-from itertools import product
 from typing import Any, TypeVar
 
 from attrs import define, evolve, field, frozen
 
-from svc_core.agent import (
-    figures,
-    question,
-)
-from svc_core.agent import (
-    passages as telling,
-)
-from svc_core.agent import (
-    row_facts as facts,
-)
-from svc_core.agent import (
-    text_query as asking,
-)
+from svc_core.agent import figures, question, small_talk
+from svc_core.agent import passages as telling
+from svc_core.agent import row_facts as facts
 from svc_core.agent.agent_ports import ToolAnswer, ToolHit, Turn
 from svc_core.agent.figures import figure_differences
-from svc_core.agent.listing import ListQuery, distinct, extreme_rows, has_words, row_kinds
+from svc_core.agent.listing import (
+    UNHELD_MAX,
+    ListQuery,
+    distinct,
+    extreme_rows,
+    is_in_country,
+    missing_words,
+    row_kinds,
+)
+from svc_core.agent.named_rows import TYPO_MIN, Subject, named_subjects, public_hit
 from svc_core.agent.question import ParsedQuestion
 from svc_core.agent.row_facts import CitedSentence, english_list, quote_text
 from svc_core.base import instants
-from svc_core.intel.linking import aliases
-from svc_core.intel.linking.name_forms import normal_name
+from svc_core.text.words import term_of, terms
 
 T = TypeVar("T")
 
 CALLS_MAX = 24
 """Tool calls of one answer; each page of a list is one."""
 _PAGES_MAX, _PAGE = 16, 100
-_SHOWN_MAX, _CITED_MAX = 5, 10
-_PASSAGES, _ALIKE_MAX = 20, 3
-
-
-_HELP = "Nothing to look up is named: ask about incidents, news, entities, vulnerabilities, figures"
+_SHOWN_MAX, _CITED_MAX, _CLOSE_MAX = 5, 10, 3
+_RANKED, _ALIKE_MAX = 50, 3
+CLOSE_MIN = 0.3
+"""Share of a question's weight from which a row that holds it is close."""
+NEAREST_MIN = 0.6
+"""Share of a market's words that a question on its outcome must have."""
+QUERY_MAX = 200  # characters that the search takes
+_TEXTS = ("newsItem", "report", "incident", "signal", "event", "cve", "entity", "market")
+_FACT_KINDS = {"threatActor": "actor", "vulnerability": "cve"}
+_DESCRIBED = ("incident", "event", "market", "signal")
 
 
 @frozen
@@ -57,20 +62,15 @@ class _Call:
 
 
 Plan = Generator[_Call, ToolAnswer, T]
-NamedEntities = Sequence[tuple[str, tuple[ToolHit, ...]]]
-"""Names of a question, each with the entities that it may mean."""
 
 
 def plan_answer(turn: Turn, tools: Collection[str]) -> Plan[list[CitedSentence]]:
     """Plan the answer to the last question of a conversation with tools of these names."""
     parsed = question.question_of(turn)
+    if talk := small_talk.talk_of(parsed):
+        return [CitedSentence(small_talk.talk_reply(talk, parsed), ())]
     planner = _Planner(parsed, turn.now, frozenset(tools))
-    if parsed.has("instruct") and not parsed.cves:
-        return [
-            CitedSentence("That is nothing that the service answers: ask about what it knows", ())
-        ]
-    sentences = yield from planner.answer()
-    return sentences or [CitedSentence(planner.unknown(), ())]
+    return (yield from planner.answer()) or planner.closest()
 
 
 @define
@@ -81,10 +81,9 @@ class _Planner:
     now: datetime
     tools: frozenset[str]
     calls: list[tuple[_Call, ToolAnswer]] = field(factory=list)
-    subjects: list[ToolHit] = field(factory=list)
-    """The rows that the question names: their descriptions may answer it."""
-    is_sure: bool = True
-    is_plain: bool = False
+    hits: Sequence[ToolHit] = ()
+    """The ranked rows, as the search gives them."""
+    subjects: Sequence[Subject] = ()
     missing: list[str] = field(factory=list)
     """The facts and names that were looked for and not found."""
 
@@ -118,234 +117,317 @@ class _Planner:
     # -- the ways to an answer -----------------------------------------------------------------
 
     def answer(self) -> Plan[list[CitedSentence]]:
-        """The sentences of the first strategy that finds some; texts precede a partial match."""
-        if self.question.is_empty:
-            return [CitedSentence(_HELP, ())]
+        """The sentences of the first way that the table opens and whose rows account for it."""
         if self.question.cves:
-            return (yield from self.answer_cves()) or (yield from self.answer_texts())
-        entities = yield from self.find_entities()
-        unsure: list[CitedSentence] = []
+            sentences = yield from self.cve_facts()
+            if sentences or not self.subjects:
+                return sentences
+        self.hits = yield from self.ranked()
+        self.subjects = named_subjects(self.question, self.hits)
         ways = (
-            self.answer_news,
-            self.answer_metrics,
-            self.answer_series,
-            self.answer_ledger,
-            self.answer_reports,
-            self.answer_lists,
-            self.answer_markets,
-            self.answer_entities,
+            self.news,
+            self.metrics,
+            self.filings,
+            self.series,
+            self.ledger,
+            self.report,
+            self.lists,
+            self.subject_facts,
+            self.described,
+            self.looser_lists,
         )
         for way in ways:
-            self.is_sure = True
-            sentences = yield from way(entities)
-            if sentences and self.is_sure:
+            sentences = yield from way()
+            if sentences:
                 return sentences
-            unsure = unsure or sentences
-        sentences = yield from self.answer_events()
-        return sentences or (yield from self.answer_texts()) or unsure
+        return self.texts()
 
-    def unknown(self) -> str:
-        """The sentence that nothing is known, and of what."""
-        if self.missing:
-            missing = english_list([*dict.fromkeys(self.missing)])
-            return f"The service does not know {missing}"
-        names = [f"“{quote_text(name)}”" for name in self.question.names]
-        return f"The service has no answer {f'about {english_list(names)}' if names else 'to this'}"
+    def ranked(self, *, words: str = "", **arguments: Any) -> Plan[Sequence[ToolHit]]:
+        """The rows that the search ranks first for the question, and for these words."""
+        parsed = self.question
+        unread = [parsed.words[at] for at in parsed.unread]
+        bare = [word[:-1] for word in unread if len(word) > TYPO_MIN and word[-1] == "s"]
+        text = " ".join([parsed.text[:QUERY_MAX], *words.split(), *bare])[:QUERY_MAX]
+        answer = yield from self.call("search_rows", q=text, limit=_RANKED, **arguments)
+        return answer.hits
 
-    def sentences_of(self, kind: str, hits: Sequence[ToolHit]) -> list[CitedSentence]:
-        """What rows of a kind state of the facts that are asked for, and how they differ."""
-        query = self.fact_query(kind)
-        sentences = [sentence for row in hits for sentence in facts.row_sentences(query.facts, row)]
-        if sentences and len(hits) > 1:
-            sentences += figure_differences(query.facts, hits)
-        if not sentences and not query.is_plain:
-            title = quote_text(figures.subject_name(hits[0]))
+    def named(self, *types: str) -> list[ToolHit]:
+        """The rows of these types that the question names."""
+        rows = (public_hit(hit) for subject in self.subjects for hit in subject.hits)
+        return [row for row in rows if not types or row.row.get("type") in types]
+
+    @property
+    def named_words(self) -> frozenset[int]:
+        """The indexes of the words that name rows."""
+        return frozenset().union(*(subject.words for subject in self.subjects))
+
+    def unheld(self, kind: str, cues: Collection[str], row: ToolHit | None) -> float:
+        """The share of the question's weight that neither the table, names nor a row hold."""
+        parsed = self.question
+        is_own = row is None or any(row.id == hit.id for s in self.subjects for hit in s.hits)
+        free = set(parsed.free(kind)) - (self.named_words if is_own else frozenset())
+        open_ = {at for at in free if term_of(parsed.words[at]) not in cues}
+        if row is not None:
+            lacks = set(missing_words(row.row, [term_of(parsed.words[at]) for at in open_]))
+            open_ = {at for at in open_ if term_of(parsed.words[at]) in lacks}
+            if parsed.countries and not is_in_country(row.row, parsed.countries):
+                open_ |= parsed.place_words - self.named_words
+        return parsed.weight(open_) / (parsed.weight(parsed.content) or 1.0)
+
+    # -- facts of rows -------------------------------------------------------------------------
+
+    def fact_query(self, kind: str) -> facts.FactQuery:
+        """The facts of a kind that are asked for; its overview where nothing else is."""
+        parsed, named = self.question, self.named_words
+        words = ["" if at in named else term_of(word) for at, word in enumerate(parsed.words)]
+        place = ["countr"] if parsed.countries and kind in ("actor", "entity") else []
+        query = facts.query_facts(kind, (*words, *place), question.generic_words())
+        others = [meaning for meaning in parsed.values("number") if meaning[0] != kind]
+        is_other = parsed.has("metric", "series") or self.unheld(kind, query.cues, None) or others
+        if query.is_plain and is_other and query.facts:
+            return evolve(query, facts=())
+        if ["many"] in parsed.values("count"):
+            return evolve(query, facts=tuple(fact for fact in query.facts if fact.number))
+        if not query.facts and not self.unheld(kind, (), None):
+            return facts.query_facts(kind, ("overvi",), question.generic_words())
+        return query
+
+    def sentences_of(self, query: facts.FactQuery, rows: Sequence[ToolHit]) -> list[CitedSentence]:
+        """What rows state of the facts that are asked for, and how they differ."""
+        sentences = [sentence for row in rows for sentence in facts.row_sentences(query.facts, row)]
+        if sentences and len(rows) > 1:
+            sentences += figure_differences(query.facts, rows)
+        if not sentences and not query.is_plain and rows:
+            title = quote_text(figures.subject_name(rows[0]))
             self.missing += [f"the {fact.name} of {title}" for fact in query.facts[:2]]
         return sentences
 
-    def fact_query(self, kind: str) -> facts.FactQuery:
-        """The facts of a kind that are asked for; none where general words mean something else."""
-        place = ("countr",) if self.question.countries and kind in ("actor", "entity") else ()
-        query = facts.query_facts(kind, self.question.phrase + place, question.generic_words())
-        self.is_plain = query.is_plain
-        if self.question.has("compare") and not query.facts:
-            return facts.query_facts(kind, ("overvi",), question.generic_words())
-        numbers = [value for value in self.question.values("number") if value[0] != kind]
-        is_other = self.question.has("metric", "series") or self.question.unknown_words(query.cues)
-        if query.is_plain and (is_other or numbers):
-            return evolve(query, facts=())
-        if ["many"] in self.question.values("count"):
-            return evolve(query, facts=tuple(fact for fact in query.facts if fact.number))
-        return query
-
-    # -- vulnerabilities -----------------------------------------------------------------------
-
-    def answer_cves(self) -> Plan[list[CitedSentence]]:
+    def cve_facts(self) -> Plan[list[CitedSentence]]:
         answer = yield from self.call("get_cve", cveId=",".join(self.question.cves[:10]))
         rows_by_id = {row.row["cveId"]: row for row in answer.hits}
         rows = [rows_by_id[cve] for cve in self.question.cves if cve in rows_by_id]
-        self.subjects += rows
         self.missing += [cve for cve in self.question.cves if cve not in rows_by_id]
-        return self.sentences_of("cve", rows) if rows else []
+        self.subjects = [Subject(frozenset(), (row,)) for row in rows]
+        if not rows:
+            return []
+        query = self.fact_query("cve")
+        if self.question.has("compare") and not query.facts:
+            query = facts.query_facts("cve", ("overvi",), question.generic_words())
+        if not query.facts:
+            return (yield from self.exploiters(rows))
+        return self.sentences_of(query, rows)
 
-    # -- entities ------------------------------------------------------------------------------
+    def exploiters(self, rows: Sequence[ToolHit]) -> Plan[list[CitedSentence]]:
+        """What is asked of a vulnerability and only stated of the actors that exploit it."""
+        query = self.fact_query("actor")
+        names = [actor["name"] for row in rows for actor in row.row.get("exploitedBy") or ()]
+        actors: list[ToolHit] = []
+        for name in dict.fromkeys(names) if query.facts and not query.is_plain else ():
+            answer = yield from self.call("get_actor", q=name)
+            actors += [hit for hit in answer.hits if hit.title == name]
+        return self.sentences_of(query, actors)
 
-    def find_entities(self) -> Plan[NamedEntities]:
-        """The entities that each name of the question may mean."""
-        entities = []
-        for name in self.question.names:
-            matches = yield from self.entities_named(name)
-            if matches:
-                self.subjects += matches
-                entities.append((name, matches))
-        return entities
-
-    def entities_named(self, name: str) -> Plan[tuple[ToolHit, ...]]:
-        key = aliases.owner(normal_name(name), self.now.date())
-        if key is not None and not key.startswith("cpe-vendor:"):
-            answer = yield from self.call("list_entities", designator=key, limit=5)
-            if answer.hits:
-                return answer.hits
-        answer = yield from self.call("list_entities", q=name, limit=20)
-        hits = _hits_named(name, answer.hits)
-        shorter, _, last = name.rpartition(" ")
-        if hits or last not in self.question.country_words or not shorter:
-            return hits
-        return (yield from self.entities_named(shorter))
-
-    def answer_entities(self, entities: NamedEntities) -> Plan[list[CitedSentence]]:
-        sentences: list[CitedSentence] = []
-        for name, matches in entities:
-            if len(matches) > 1:
-                kinds = english_list(
-                    [
-                        f"{quote_text(hit.title)} ({facts.in_words(hit.row['type'])})"
-                        for hit in matches
-                    ]
-                )
-                text = f"“{quote_text(name)}” names {len(matches)} that are kept apart: {kinds}"
-                sentences.append(CitedSentence(text, matches))
-        rows = [hit for _, matches in entities for hit in matches[:3]]
-        facts_ = [] if self.question.has("relation") else (yield from self.answer_rows(rows))
-        ways = self.question.values("relation") or self.question.values("uses")
-        if entities and ways and (not facts_ or self.is_plain):
-            facts_ = []
-            for row in entities[0][1][:3]:
-                facts_ += yield from self.relations(row, ways[0][0])
-        return [*sentences, *facts_] if facts_ else []
-
-    def answer_rows(self, rows: Sequence[ToolHit]) -> Plan[list[CitedSentence]]:
+    def subject_facts(self) -> Plan[list[CitedSentence]]:
+        """What the rows that the question names state; rows of one name are kept apart."""
+        sentences = []
         by_kind: dict[str, list[ToolHit]] = {}
-        for row in rows:
-            kind = {"threatActor": "actor", "vulnerability": "cve"}.get(row.row["type"], "entity")
-            whole = yield from self.full_row(kind, row)
-            by_kind.setdefault(kind, []).append(whole)
-        lines = [line for kind, hits in by_kind.items() for line in self.sentences_of(kind, hits)]
-        if not lines and "actor" in by_kind:
-            lines = self.sentences_of("entity", by_kind["actor"])
-        phrase, generic = self.question.phrase, question.generic_words()
-        queries = (facts.query_facts(kind, phrase, generic) for kind in by_kind)
-        cues: frozenset[str] = frozenset().union(*(query.cues for query in queries))
-        self.is_sure = not self.question.unknown_words(cues)
-        return lines
+        for subject in self.subjects:
+            rows = [public_hit(hit) for hit in subject.hits if "name" in hit.row["row"]]
+            if len({row.row.get("type") and row.id for row in rows}) > 1:
+                kinds = [
+                    f"{quote_text(row.title)} ({facts.in_words(str(row.row.get('type')))})"
+                    for row in rows
+                ]
+                name = self.question.text_of(subject.words)
+                text = f"“{quote_text(name)}” names {len(rows)} that are kept apart: "
+                text += english_list(kinds)
+                sentences.append(CitedSentence(text, tuple(rows)))
+            for row in rows[:_ALIKE_MAX]:
+                kind = self.kind_of(row)
+                by_kind.setdefault(kind, []).append((yield from self.full_row(kind, row)))
+        edges = (yield from self.relations()) if self.question.has("relation") else []
+        lines: list[CitedSentence] = []
+        for kind, rows in by_kind.items():
+            query = self.fact_query(kind)
+            if edges and query.is_plain:
+                continue
+            if query.facts and self.unheld(kind, query.cues, rows[0]) <= UNHELD_MAX:
+                lines += self.sentences_of(query, rows)
+            if not lines and kind == "actor":
+                lines += self.sentences_of(self.fact_query("entity"), rows)
+        is_plain = self.question.has("relation") and not lines
+        lines = lines or edges
+        if is_plain and not edges and by_kind:
+            return []
+        return [*sentences, *lines] if lines else []
+
+    def kind_of(self, row: ToolHit) -> str:
+        """The kind of facts that a row states."""
+        if "alpha3" in row.row:
+            return "country"
+        return _FACT_KINDS.get(str(row.row.get("type")), "entity")
 
     def full_row(self, kind: str, row: ToolHit) -> Plan[ToolHit]:
         """A row with the members that only the operation for its kind answers."""
         if kind == "actor":
             answer = yield from self.call("get_actor", q=row.title)
             return next((hit for hit in answer.hits if hit.id == row.id), row)
-        return evolve(row, row={**row.row, **row.row.get("cve", {})})
+        return evolve(row, row={**row.row, **(row.row.get("cve") or {})})
 
-    def relations(self, entity: ToolHit, way: str) -> Plan[list[CitedSentence]]:
-        """Edges of an entity: those that leave it (`down`), those that reach it (`up`), or both."""
-        answer = yield from self.call("entity_graph", entityId=entity.id, depth=1)
-        graph = answer.body.get("data", {})
-        labels = {node["id"]: quote_text(node["label"]) for node in graph.get("nodes", ())}
-        citation = evolve(entity, path=answer.path)
-        subjects = {hit.id for hit in self.subjects} - {entity.id}
-        sentences = [
-            CitedSentence(
-                " – ".join((labels[source], facts.in_words(edge["type"]), labels[target])),
-                (citation,),
+    def relations(self) -> Plan[list[CitedSentence]]:
+        """The edges of the types that are asked for, from or to the first row that is named."""
+        sentences = []
+        ways = ",".join(meaning[0] for meaning in self.question.values("relation")).split(",")
+        others = {hit.id for subject in self.subjects[1:] for hit in subject.hits}
+        for entity in self.named()[:_ALIKE_MAX] if self.subjects else ():
+            if not entity.row.get("type") or entity.id in others:
+                continue
+            answer = yield from self.call("entity_graph", entityId=entity.id, depth=1)
+            graph = answer.body.get("data", {})
+            labels = {node["id"]: quote_text(node["label"]) for node in graph.get("nodes", ())}
+            for edge in graph.get("edges", ()):
+                source, target = edge["sourceId"], edge["targetId"]
+                sign = ">" if source == entity.id else "<"
+                is_meant = any(
+                    way == "*"
+                    or (
+                        edge["type"].startswith(way.rstrip("<>"))
+                        and sign in (way[len(way.rstrip("<>")) :] or "<>")
+                    )
+                    for way in ways
+                )
+                if (
+                    is_meant
+                    and source in labels
+                    and target in labels
+                    and (not others or {source, target} & others)
+                ):
+                    text = f"{labels[source]} – {facts.in_words(edge['type'])} – {labels[target]}"
+                    sentences.append(CitedSentence(text, (evolve(entity, path=answer.path),)))
+        if not sentences and self.subjects:
+            words = self.question.text_of(
+                question.word_indexes(p for p in self.question.parts if p.role == "relation")
             )
-            for edge in graph.get("edges", ())
-            if (source := edge["sourceId"]) in labels and (target := edge["targetId"]) in labels
-            if (way == "any" or (source if way == "down" else target) == entity.id)
-            and (not subjects or {source, target} & subjects)
-        ]
+            self.missing.append(f"any relation “{words}” of {quote_text(self.named()[0].title)}")
         return sentences[:_SHOWN_MAX]
+
+    def described(self) -> Plan[list[CitedSentence]]:
+        """What an incident, event, market or signal states that holds the words of the question."""
+        yield from ()
+        for kind in sorted(_DESCRIBED, key=lambda kind: kind not in self.question.kinds):
+            query = self.fact_query(kind)
+            listing = ListQuery(self.question, kind)
+            if not query.facts or (query.is_plain and kind not in self.question.kinds):
+                continue
+            rows = [
+                row
+                for hit in self.hits
+                if hit.row["kind"] == kind
+                and (row := public_hit(hit))
+                and listing.is_met(row.row)
+                and self.unheld(kind, query.cues, row) <= UNHELD_MAX
+            ]
+            rows = [row for row in rows if facts.row_sentences(query.facts, row)]
+            if any(fact.name == "probability" for fact in query.facts):
+                rows = self.nearest(rows)
+            if rows and len(rows) <= _ALIKE_MAX:
+                return [line for row in rows for line in facts.row_sentences(query.facts, row)]
+        return []
+
+    def nearest(self, markets: Sequence[ToolHit]) -> list[ToolHit]:
+        """The markets of whose words the question has most, and enough to mean their outcome."""
+        words, shares = set(self.question.phrase), []
+        for market in markets:
+            title = {*map(term_of, terms(market.title, whole=True))}
+            shares.append(len(title & words) / (len(title) or 1))
+        least = max([*shares, NEAREST_MIN])
+        return [row for row, share in zip(markets, shares, strict=True) if share >= least]
 
     # -- numbers of companies and countries ----------------------------------------------------
 
-    def answer_metrics(self, names: NamedEntities) -> Plan[list[CitedSentence]]:
-        metrics = [value[0] for value in self.question.values("metric")]
-        companies = [hit for _, hits in names for hit in hits if hit.row["type"] == "company"]
+    def observations(self, **arguments: Any) -> Plan[list[tuple[ToolHit, tuple[ToolHit, ...]]]]:
+        """The figures of each company that is named."""
+        pairs = []
+        for company in self.named("company", "organization")[:_ALIKE_MAX]:
+            tool = "list_financial_observations"
+            rows = yield from self.list_all(tool, entityId=company.id, **arguments)
+            pairs.append((company, rows.hits))
+        return pairs
+
+    def metrics(self) -> Plan[list[CitedSentence]]:
+        metrics = [meaning[0] for meaning in self.question.values("metric")]
         picks: list[ToolHit] = []
-        tool = "list_financial_observations"
-        for metric, company in product(metrics[:2], companies[:3]):
-            rows = yield from self.list_all(tool, entityId=company.id, metric=metric)
-            values = figures.company_figures(company, rows.hits, self.question)
-            picks += values
-            if not values:
-                self.missing.append(f"the {facts.in_words(metric)} of {quote_text(company.title)}")
+        for metric in dict.fromkeys(metrics[:2]):
+            for company, rows in (yield from self.observations(metric=metric)):
+                values = figures.company_figures(company, rows, self.question)
+                picks += values
+                if not values:
+                    self.missing.append(
+                        f"the {facts.in_words(metric)} of {quote_text(company.title)}"
+                    )
         measures = facts.facts_of("observation")
         return [*_sentences(measures, picks), *figure_differences(measures, picks)]
 
-    def answer_series(self, _things: NamedEntities) -> Plan[list[CitedSentence]]:
-        question, span = self.question, self.question.span
-        is_named = question.has("series", "currency")
-        is_other = not question.countries or question.kinds or not question.subject_words()
-        if is_other and not is_named:
+    def filings(self) -> Plan[list[CitedSentence]]:
+        """When a company filed a form, as the figures of that filing say."""
+        forms = {meaning[0] for meaning in self.question.values("form")}
+        lines = []
+        for company, rows in (yield from self.observations()) if forms else ():
+            hits = [hit for hit in rows if (hit.row.get("filing") or {}).get("form") in forms]
+            hits = figures.of_filings(company, hits, self.question)
+            lines += _sentences(facts.facts_of("filing"), hits)
+        return lines
+
+    def series(self) -> Plan[list[CitedSentence]]:
+        parsed, span = self.question, self.question.span
+        is_named = parsed.has("series", "currency")
+        is_other = not parsed.countries or parsed.kinds or not parsed.free("indicator")
+        if (is_other and not is_named) or (
+            parsed.kinds == ["country"] and not parsed.has("series")
+        ):
             return []
         hits: list[ToolHit] = []
-        areas = [{"area": value[0]} for value in question.values("region")]
-        areas += [{"country": ",".join(question.countries)}] if question.countries else []
+        areas = [{"area": meaning[0]} for meaning in parsed.values("region")]
+        areas += [{"country": ",".join(parsed.countries)}] if parsed.countries else []
         ends = {"periodFrom": span.start, "periodTo": span.end} if span else {}
         bounds: dict[str, Any] = {name: at.date().isoformat() for name, at in ends.items() if at}
-        is_change = question.has("change")
+        is_change = parsed.has("change")
         for area in areas or [{}]:
             newest = {} if span or is_change else {"latest": True}
             answer = yield from self.list_all("list_finint", **area, **bounds, **newest)
             if newest and any(row.row["value"] is None for row in answer.hits):
                 answer = yield from self.list_all("list_finint", **area)
             hits += figures.series_ends(answer.hits, is_first=is_change, is_full=bool(span))
-        rows, beyond = figures.meant_series(hits, question)
-        if beyond > is_named:
+        rows, unheld = figures.meant_series(hits, parsed)
+        if unheld > UNHELD_MAX:
             return []
-        self.is_sure = not beyond
-        measures = facts.facts_of("finint")
-        is_compared = len(question.countries) + len(question.values("region")) > 1 or is_change
-        if question.has("most", "least") and not is_compared:
-            word, _, best = extreme_rows(rows, "value", is_least=question.has("least"))
+        measures = facts.facts_of("indicator")
+        is_compared = len(parsed.countries) + len(parsed.values("region")) > 1 or is_change
+        if parsed.has("most", "least") and not is_compared and len(rows) > 1:
+            word, _, best = extreme_rows(rows, "value", is_least=parsed.has("least"))
             return [
                 evolve(sentence, text=f"The {word} of {len(rows)} values: {sentence.text}")
                 for sentence in _sentences(measures, best)
             ]
-        top = rows[: max(_SHOWN_MAX, len(question.countries))]
-        return [
-            *_sentences(measures, top),
-            *(figure_differences(measures, top) if is_compared else ()),
+        top = rows[: max(_SHOWN_MAX, len(parsed.countries))]
+        lines = _sentences(measures, top)
+        return [*lines, *(figure_differences(measures, top) if is_compared else ())]
+
+    # -- the ledger and reports ----------------------------------------------------------------
+
+    def ledger(self) -> Plan[list[CitedSentence]]:
+        parsed = self.question
+        subjects = [
+            public_hit(hit) for s in self.subjects for hit in s.hits if hit.row["kind"] == "subject"
         ]
-
-    # -- the ledger ----------------------------------------------------------------------------
-
-    def answer_ledger(self, entities: NamedEntities) -> Plan[list[CitedSentence]]:
-        if "ledger" not in self.question.kinds and (entities or not self.question.names):
+        if subjects:
+            return (yield from self.ledger_view(subjects[0]))
+        if "ledger" not in parsed.kinds or parsed.free("ledger"):
             return []
         answer = yield from self.call("search_ledger_subjects", limit=_PAGE)
-        if not (self.question.names or self.question.unknown_words(frozenset())):
-            lines = _sentences(facts.facts_of("subject"), answer.hits[:_SHOWN_MAX])
-            noun = facts.count_noun(len(answer.hits), "subject of the ledger")
-            return [self.count_sentence(noun, answer), *lines]
-        words = facts.phrase(self.question.text)
-        names = [normal_name(name).split() for name in self.question.names]
-        for subject in answer.hits:
-            label = normal_name(subject.title).split()
-            if facts.is_run_of(facts.phrase(subject.title), words) or any(
-                facts.is_run_of(tuple(name), tuple(label)) for name in names
-            ):
-                return (yield from self.ledger_view(subject))
-        return []
+        lines = _sentences(facts.facts_of("subject"), answer.hits[:_SHOWN_MAX])
+        noun = facts.count_noun(len(answer.hits), "subject of the ledger")
+        return [self.count_sentence(noun, answer), *lines]
 
     def ledger_view(self, subject: ToolHit) -> Plan[list[CitedSentence]]:
         """What the ledger believes of a subject, as of the time that is asked for."""
@@ -353,56 +435,131 @@ class _Planner:
         axis = "recordTime" if self.question.has("recorded") else "validTime"
         answer = yield from self.call("fold_ledger_subject", subjectId=subject.id, **{axis: time})
         views = [evolve(hit, title=subject.title) for hit in answer.hits]
-        terms = {word for text in self.question.subject_words() for word in facts.phrase(text)}
-        unknown = self.question.unknown_words(frozenset(facts.phrase(subject.title)))
+        free = set(self.question.free("ledger")) - self.named_words
+        terms = {term_of(self.question.words[index]) for index in free}
         return [
             sentence
             for view in views
-            for sentence in facts.ledger_sentences(view, terms, is_full=not unknown)
+            for sentence in facts.ledger_sentences(view, terms, is_full=not terms)
         ]
+
+    def report(self) -> Plan[list[CitedSentence]]:
+        """What the report on the subject says, where a report is asked about."""
+        if "report" not in self.question.kinds or not self.question.has("tells", "overview"):
+            return []
+        ranked = yield from self.ranked(kinds=["report"])
+        rows = [public_hit(hit) for hit in ranked]
+        terms_ = {term_of(self.question.words[at]) for at in self.question.free("report")}
+        rows = [
+            row for row in rows if not terms_ or len(missing_words(row.row, terms_)) < len(terms_)
+        ]
+        if not rows:
+            return []
+        best = min(rows, key=lambda row: self.unheld("report", (), row))
+        detail = yield from self.call("get_report", reportId=best.id)
+        points = [point["text"] for row in detail.hits for point in row.row["keyPoints"]]
+        passage = telling.Passage(0, best.title, "\n".join(points))
+        picks = [pick.text for pick in telling.select(self.question.text, [passage], self.now)]
+        return [CitedSentence(quote_text(text), (best,)) for text in (picks or points)[:_SHOWN_MAX]]
 
     # -- lists ---------------------------------------------------------------------------------
 
-    def answer_lists(self, named: NamedEntities) -> Plan[list[CitedSentence]]:
-        question = self.question
-        names = [question.counted_kind] if question.counted_kind else question.kinds
-        kind = next((kind for kind in names if kind in row_kinds()), None)
-        is_list = question.counted_kind or question.has(
-            "list", "latest", "earliest", "most", "least"
-        )
-        if kind is None or question.has("negation") or not (is_list or question.thresholds):
+    def listed_kind(self) -> str | None:
+        names = [kind for kind in self.question.kinds if kind in row_kinds()]
+        words = [value[0] for role in ("group", "filter") for value in self.question.values(role)]
+        names = names or [kind for kind in words if kind in row_kinds() and not self.subjects]
+        counted = self.question.counted_kind
+        others = [kind for kind in names if kind != "country"]
+        return counted if counted in row_kinds() else next(iter(others or names), None)
+
+    def lists(self) -> Plan[list[CitedSentence]]:
+        """Rows of a kind that are counted, compared, or asked for as a list."""
+        parsed, kind = self.question, self.listed_kind()
+        is_list = parsed.has("count", "list", "latest", "earliest", "most", "least")
+        if kind is None or parsed.has("negation") or not (is_list or parsed.thresholds):
             return []
-        if kind == "entity" and named:
+        if self.subjects and kind in ("entity", "country"):
             return []
-        users = [hit for _, matches in named for hit in matches if hit.row["type"] != "threatActor"]
+        users = [
+            row
+            for row in self.named()
+            if row.row.get("type") not in (None, "threatActor", "company")
+        ]
         if kind == "actor" and users:
-            way = "any" if users[0].row["type"] == "campaign" else "up"
-            return (yield from self.relations(users[0], way))
-        listing = ListQuery(question, kind)
-        scope = [hit for _, matches in named for hit in matches if kind != "entity"]
+            return (yield from self.subject_facts()) if parsed.has("relation") else []
+        query = self.fact_query(kind)
+        narrows = parsed.has("list") and (parsed.span or ListQuery(parsed, kind).filters)
+        is_scoped = parsed.has("count", "most", "least", "latest", "earliest")
+        is_open = is_scoped or bool(parsed.thresholds or narrows)
+        if not is_open and kind in _DESCRIBED and query.facts and not query.is_plain:
+            return (yield from self.described())
+        return (yield from self.list_rows(kind))
+
+    def looser_lists(self) -> Plan[list[CitedSentence]]:
+        """Rows of a kind that only a filter, a time or words narrow ("droughts in July")."""
+        kind = self.listed_kind()
+        if kind is None or self.question.has("negation"):
+            return []
+        listing = ListQuery(self.question, kind)
+        if not (listing.filters or self.question.span or not self.question.free(kind)):
+            return []
+        return (yield from self.list_rows(kind))
+
+    def list_rows(self, kind: str) -> Plan[list[CitedSentence]]:
+        listing = ListQuery(self.question, kind, () if kind == "entity" else self.subjects)
         answer = ToolAnswer(())
-        for arguments in listing.attempts(scope):
-            page = yield from self.list_all(listing.row_kind.tool, **arguments)
-            hits = listing.matches(page.hits, scope if "entityId" in arguments else ())
+        for arguments, used in listing.attempts():
+            if listing.row_kind.tool in self.tools:
+                page = yield from self.list_all(listing.row_kind.tool, **arguments)
+            else:
+                codes = " ".join(meaning[0] for meaning in self.question.values("currency"))
+                ranked = yield from self.ranked(words=codes, kinds=[kind])
+                page = ToolAnswer(tuple(map(public_hit, ranked)), len(ranked) == _RANKED)
+            hits = listing.matches(page.hits, used)
             answer = evolve(page, hits=tuple(hits))
             if hits:
                 return self.list_sentences(listing, answer)
-        if listing.terms or answer.has_more:
-            return []
-        return [CitedSentence(f"The service knows {listing.summary(())}", ())]
+            if not listing.terms and not answer.has_more:
+                return self.none_listed(listing, page)
+        return []
+
+    def none_listed(self, listing: ListQuery, page: ToolAnswer) -> list[CitedSentence]:
+        """That no row of a list meets its filters, of how many that were looked at."""
+        noun, notes = listing.row_kind.noun, "; ".join(listing.notes())
+        others = distinct(listing.by_date(page.hits))[:_CLOSE_MAX]
+        lines = [line.text for line in listing.lines(others)]
+        text = f"Of {facts.count_noun(len(page.hits), noun)} that were looked at none is ({notes})"
+        return [CitedSentence(text, ()), *_closest(lines, others)]
 
     def list_sentences(self, listing: ListQuery, answer: ToolAnswer) -> list[CitedSentence]:
         """How many rows there are, which is the extreme, or some of them."""
         rows = distinct(listing.by_date(answer.hits))
         lines = listing.lines(rows[:_SHOWN_MAX])
         summary = listing.summary(answer.hits)
+        if groups := listing.groups(answer.hits):
+            return [
+                CitedSentence(
+                    f"{quote_text(name)}: {len(hits)} of {_at_least(answer)}{summary}",
+                    tuple(hits[:1]),
+                )
+                for name, hits in groups[:_SHOWN_MAX]
+            ]
         if self.question.counted_kind:
             return [self.count_sentence(summary, answer), *lines]
         is_news = listing.kind == "news" and self.question.has("latest")
-        if not is_news and (foremost := listing.foremost(answer.hits)):
+        foremost = None if is_news else listing.foremost(answer.hits)
+        if foremost and not foremost[2]:
+            self.missing.append(
+                f"the {foremost[1].rpartition('.')[2]} of these {listing.row_kind.noun}s"
+            )
+            return []
+        if foremost and foremost[2] and len({*map(id, rows)}) > 1:
             word, path, best = foremost
             best = distinct(best)
-            measures = [fact for fact in facts.facts_of(listing.kind) if fact.number == path][:1]
+            query = self.fact_query(listing.kind)
+            shown = tuple(fact for fact in facts.facts_of(listing.kind) if fact.number == path)
+            is_dated = path == listing.date and not query.is_plain
+            measures = query.facts if is_dated else shown[:1]
             among = f"The {word} of {_at_least(answer)}{summary}"
             sentences = _sentences(measures, best[:_SHOWN_MAX]) or listing.lines(best[:_SHOWN_MAX])
             return [evolve(sentence, text=f"{among}: {sentence.text}") for sentence in sentences]
@@ -418,125 +575,91 @@ class _Planner:
         citations = rows if 0 < len(rows) <= _CITED_MAX else (place,)
         return CitedSentence(f"The service knows {count}{noun}", citations)
 
-    def answer_news(self, _things: NamedEntities) -> Plan[list[CitedSentence]]:
-        """What happened at a place, in a time or to a subject: from texts, then incidents."""
-        question = self.question
-        if not question.has("happened") or question.has("kind"):
-            return []
-        lines = []
-        if question.names or question.subject_words():
-            lines = yield from self.answer_texts()
-        lines = [line for line in lines if line.text not in {row.title for row in line.hits}]
-        listing = ListQuery(question, "incident")
-        for arguments in listing.attempts(()):
-            answer = yield from self.list_all("list_incidents", **arguments)
-            rows = listing.matches(answer.hits, ())
-            cited_ids = {hit.id for line in lines for hit in line.hits}
-            lines += listing.lines([hit for hit in rows if hit.id not in cited_ids][:_SHOWN_MAX])
-        return lines
-
     # -- texts ---------------------------------------------------------------------------------
 
-    def answer_reports(self, _things: NamedEntities) -> Plan[list[CitedSentence]]:
-        """What a report on the subject says; the latest, where several match."""
-        if "report" not in self.question.kinds or not self.question.has("tells"):
+    def news(self) -> Plan[list[CitedSentence]]:
+        """What happened at a place, in a time or to a subject: from texts, then incidents."""
+        parsed = self.question
+        if not parsed.has("happened") or parsed.kinds:
             return []
-        terms = ListQuery(self.question, "report").terms
-        answer = yield from self.call("search_reports", limit=_PAGE)
-        scores = [
-            sum(has_words(row.row, facts.phrase(word)) for word in terms) for row in answer.hits
-        ]
-        if not scores or (terms and not max(scores)):
+        lines = self.texts() if parsed.free() or parsed.places else []
+        listing = ListQuery(parsed, "incident")
+        lines = [line for line in lines if not line.text.startswith(line.hits[0].title)]
+        for arguments, used in listing.attempts():
+            answer = yield from self.list_all("list_incidents", **arguments)
+            rows = listing.matches(answer.hits, used)
+            cited = {hit.id for line in lines for hit in line.hits}
+            lines += listing.lines([hit for hit in rows if hit.id not in cited][:_SHOWN_MAX])
+        return lines
+
+    def texts(self) -> list[CitedSentence]:
+        """Sentences of the ranked rows' texts that share most weight with the question."""
+        parsed = self.question
+        if self.missing and not set(parsed.unread) - self.named_words:
             return []
-        best = answer.hits[scores.index(max(scores))]
-        detail = yield from self.call("get_report", reportId=best.id)
-        points = [point["text"] for row in detail.hits for point in row.row["keyPoints"]]
-        passage = telling.Passage(0, best.title, "\n".join(points))
-        picks = [pick.text for pick in telling.select(self.question.text, [passage], self.now)]
-        return [CitedSentence(quote_text(text), (best,)) for text in (picks or points)[:_SHOWN_MAX]]
-
-    def answer_markets(self, _things: NamedEntities) -> Plan[list[CitedSentence]]:
-        return (yield from self.facts_about("market")) if "market" in self.question.kinds else []
-
-    def answer_events(self) -> Plan[list[CitedSentence]]:
-        """What the incident or event that the question describes states."""
-        return (yield from self.facts_about("incident")) or (yield from self.facts_about("event"))
-
-    def facts_about(self, kind: str) -> Plan[list[CitedSentence]]:
-        query = self.fact_query(kind)
-        if not query.facts or not (self.question.subject_words(kind) or self.question.countries):
-            return []
-        listing = ListQuery(self.question, kind)
-        inputs = listing.query_input(query.cues) or listing.filters
-        answer = yield from self.call(listing.row_kind.tool, **inputs, limit=_PAGE)
-        rows = listing.subject_rows(answer.hits, query.cues)
-        candidates = [row for row in rows if facts.row_sentences(query.facts, row)]
-        return _sentences(query.facts, candidates) if len(candidates) <= _ALIKE_MAX else []
-
-    def answer_texts(self) -> Plan[list[CitedSentence]]:
-        """Sentences of texts that share most words with the question, or hold its names."""
-        terms = " ".join([*self.question.names, *self.question.subject_words()]).split()
-        words = " ".join(dict.fromkeys(terms))[:300] or self.question.text[:300]
-        full_text = self.question.full_text
-        names = " ".join(name.word for name in asking.query_of(full_text).names)[:300]
-        hits = [hit for hit in self.subjects if hit.row.get("description")]
-        subject_titles = {hit.title for hit in hits}
-        calls: list[tuple[str, dict[str, Any]]] = [
-            ("retrieve_knowledge", {"query": words, "kinds": ["report", "signal"]}),
-            ("list_news", {"q": words}),
-            ("list_incidents", {"q": words}),
-            ("search_reports", {}),
-        ]
-        if names not in ("", words):
-            calls.insert(2, ("list_news", {"q": names}))
-        for name, arguments in calls:
-            answer = yield from self.call(name, **arguments, limit=_PASSAGES)
-            hits += answer.hits
+        hits = [public_hit(hit) for hit in self.hits if hit.row["kind"] in _TEXTS]
         texts = [_passage(number, row) for number, row in enumerate(hits)]
-        if (span := self.question.span) and self.question.has("happened"):
+        if (span := parsed.span) and parsed.has("happened"):
             texts = [item for item in texts if item.at and span.contains(instants.render(item.at))]
-        picks = telling.select(full_text, texts, self.now)
-        quotes = (pick for pick in picks if pick.text not in subject_titles)
-        return [CitedSentence(pick.text, tuple(hits[n] for n in pick.numbers)) for pick in quotes]
+        first, *others = question.joined_questions(parsed.text)
+        picks = [*telling.select(first, texts, self.now)]
+        for part in others:
+            picks += telling.select(part, texts, self.now, first)
+        numbers = {pick.text: pick.numbers for pick in picks}
+        quotes = ((text, tuple(hits[n] for n in ns)) for text, ns in numbers.items())
+        return [CitedSentence(_quotation(text, rows[0].row), rows) for text, rows in quotes]
+
+    # -- what is unknown -----------------------------------------------------------------------
+
+    def closest(self) -> list[CitedSentence]:
+        """That there is no answer, and the rows that hold most of the question, as such."""
+        parsed = self.question
+        if parsed.has("product"):
+            return [CitedSentence(small_talk.talk_reply("product", parsed), ())]
+        rows = [
+            hit for hit in self.hits if hit.row["share"] >= CLOSE_MIN or hit.row["named"] != "none"
+        ]
+        if not (rows or self.missing or parsed.kinds or parsed.places or parsed.cves):
+            return [CitedSentence(small_talk.talk_reply("unread", parsed), ())]
+        missing = english_list([*dict.fromkeys(self.missing)]) if self.missing else ""
+        words = quote_text(parsed.text_of([*parsed.free(), *parsed.place_words]))
+        text = (
+            f"The service does not know {missing}"
+            if missing
+            else ("The service has no answer" + (f" about “{words}”" if words else " to this"))
+        )
+        near = [public_hit(hit) for hit in rows[:_CLOSE_MAX]]
+        titles = [f"“{quote_text(figures.subject_name(row))}”" for row in near]
+        return [CitedSentence(text, ()), *_closest(titles, near)]
 
 
 # -- rows --------------------------------------------------------------------------------------
-
-
-def _hits_named(name: str, hits: Sequence[ToolHit]) -> tuple[ToolHit, ...]:
-    """The hits of exactly this name; else the only one whose name begins with it or holds it."""
-    words = normal_name(name).split()
-    pairs = [(hit, [normal_name(label).split() for label in _labels(hit.row)]) for hit in hits]
-    exact = tuple(hit for hit, labels in pairs if words in labels)
-    verbatim = tuple(hit for hit in exact if facts.phrase(hit.title) == facts.phrase(name))
-    if exact:
-        return verbatim if verbatim and len(words) < len(facts.phrase(name)) else exact
-    inside = [
-        (max(map(len, parts)), hit)
-        for hit, labels in pairs
-        if (parts := [label for label in labels if facts.is_run_of(tuple(label), tuple(words))])
-    ]
-    if inside:
-        longest = max(size for size, _ in inside)
-        return tuple(hit for size, hit in inside if size == longest)
-    prefixes = [
-        hit for hit, labels in pairs if any(label[: len(words)] == words for label in labels)
-    ]
-    return tuple(prefixes) if len(prefixes) == 1 else ()
-
-
-def _labels(row: Mapping[str, Any]) -> list[str]:
-    aliases_ = (*row.get("aliases", ()), *row.get("weakAliases", ()))
-    names = [alias["name"] if isinstance(alias, Mapping) else alias for alias in aliases_]
-    return [row["name"], *names, *(key["value"] for key in row.get("designators", ()))]
 
 
 def _sentences(measures: Sequence[facts.Fact], rows: Iterable[ToolHit]) -> list[CitedSentence]:
     return [sentence for row in rows for sentence in facts.row_sentences(measures, row)]
 
 
+def _closest(texts: Sequence[str], rows: Sequence[ToolHit]) -> list[CitedSentence]:
+    """That rows are near what was asked, and answer nothing."""
+    return (
+        [CitedSentence(f"Closest, not an answer: {'; '.join(texts)}", tuple(rows))] if rows else []
+    )
+
+
 def _at_least(answer: ToolAnswer) -> str:
     return "at least " if answer.has_more else ""
+
+
+def _quotation(text: str, row: facts.Row) -> str:
+    """A sentence of a row's text behind the code of the row, or before who published it when."""
+    if "cveId" in row:
+        return f"{row['cveId']}: {text}"
+    source, day = row.get("source"), str(row.get("publishedAt") or "")[:10]
+    if not (isinstance(source, dict) and source.get("name")):
+        return text
+    parts = [quote_text(str(source["name"])), *filter(None, (day, source.get("domain")))]
+    return f"{text.rstrip('.')} ({', '.join(parts)})"
 
 
 def _passage(number: int, hit: ToolHit) -> telling.Passage:

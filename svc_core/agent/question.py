@@ -1,86 +1,71 @@
-"""Parses a question about rows: its words, the names, numbers and time in it, and what they mean.
+"""Parses a question about rows: what its words mean, and the countries, numbers and time in it.
 
-Rule 1: a word means what `questions.tsv` says of it; of the phrases at a place the longest counts.
-Rule 2: where a question names nothing itself and has a pronoun, it means what the user's previous
-        question named; answers name nothing, for they may be about something else.
+Rule 1: a word means what `questions.tsv` says of it, in English, German, French and Spanish; of the
+        phrases at a place the longest counts. Case, accents and a question mark decide nothing.
+Rule 2: which words are names, rows say, not the question.
+Rule 3: where a question names nothing itself, it means what the user's previous question named;
+        answers name nothing, for they may be about something else.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
-from itertools import dropwhile, groupby
 from typing import TypeVar
 
-import attrs
-from attrs import frozen
+from attrs import evolve, frozen
 
 from svc_core import data
 from svc_core.agent import times
 from svc_core.agent.agent_ports import Turn
 from svc_core.agent.row_facts import Phrase, phrase
 from svc_core.agent.times import TimeSpan
-from svc_core.formats.reading.values import country_named
-from svc_core.text.words import fold_case, stop_words, term_of
+from svc_core.text.frequencies import background
+from svc_core.text.language import guess
+from svc_core.text.words import fold_case, split_words, stop_words, term_of
 
 T = TypeVar("T")
 
+LANGUAGES = ("en", "de", "fr", "es")
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,19}\b", re.IGNORECASE)
-_CODE = re.compile(
-    r"\b(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{32,64}|[a-z0-9-]{3,63}(?:\.[a-z0-9-]{2,63}){0,8}"
-    r"\.[a-z]{2,63})\b"
-)
-"""Addresses of machines, digests and domains: names whatever their letters are."""
-_QUOTE = re.compile(r'"([^"]{2,100})"|“([^”]{2,100})”')
 _WORD = re.compile(r"[^\W_]+")
-_POSSESSIVE = re.compile(r"['’](?:s|re|ll|d|ve|m)?\b|\b([A-Z])\.(?=[A-Z]\b)|(?<=\b[A-Z])\.")
+_POSSESSIVE = re.compile(r"['’](?:s|re|ll|d|ve|m)?\b|\b(?:[dl]|qu)['’](?=\w)", re.IGNORECASE)
+_JOINT = re.compile(
+    r",?\s(?:and|und|et|y)\s(?=(?:how|who|when|where|why|what|which|wie|wer|wann|wo|warum|was"
+    r"|welche[rsn]?|combien|qui|quand|où|pourquoi|quel(?:le)?s?|cu[aá]nt[oa]s?|qui[eé]n(?:es)?"
+    r"|cu[aá]ndo|d[oó]nde|por qu[eé]|qu[eé])\b)",
+    re.IGNORECASE,
+)
+_INITIALS = re.compile(r"(?<=\b[a-z])\.(?=[a-z]\b)")
 _AMOUNT = (
     r"(?:an?\s)?(?:[a-z]{1,30}\s){0,3}?(\d[\d,]{0,30}(?:\.\d{1,20})?)"
     r"\s?(%|percent|thousand|million|billion)?"
 )
 _AT_LEAST = re.compile(
-    r"(?:(above|over|more than|greater than|higher than|stronger than|larger than|exceeding|>(?!=))"
-    r"|at least|>=|≥|minimum of)\s*" + _AMOUNT,
-    re.IGNORECASE,
+    r"(?:(above|over|more than|greater than|higher than|stronger than|larger than|exceeding"
+    r"|>(?!=)|mehr als|plus de|mas de)"
+    r"|at least|>=|≥|minimum of|mindestens|au moins|al menos)\s*" + _AMOUNT
 )
 _AT_MOST = re.compile(
-    r"(?:(below|under|less than|lower than|weaker than|smaller than|fewer than|<(?!=))"
-    r"|at most|<=|≤|maximum of|up to)\s*" + _AMOUNT,
-    re.IGNORECASE,
+    r"(?:(below|under|less than|lower than|weaker than|smaller than|fewer than|<(?!=)"
+    r"|weniger als|moins de|menos de)"
+    r"|at most|<=|≤|maximum of|up to|hochstens|au plus)\s*" + _AMOUNT
 )
 _OR_MORE = re.compile(
     r"()(\d[\d,]{0,30}(?:\.\d{1,20})?)\s?(%|percent)?(?:\+|\s?or (?:more|above|higher|greater))"
 )
 _TIMES = {"%": 0.01, "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion": 1e9}
-_JOINS = frozenset({"of", "the", "for", "de", "da", "del", "di", "la", "al", "el", "von", "van"})
-_OF_KINDS = frozenset({"filter", "number", "date", "kind"})
+_OF_KINDS = frozenset({"filter", "number", "date", "kind", "group"})
 _SPECIFIC = frozenset({"kind", "series", "currency", "metric"})
-_PLAIN = ("me", "of", "the", "it", "a", "to", "in", "on", "by", "for")
-_SHORT_MAX, _NAMES_MAX, _TEXT_MAX, _TURNS_MAX = 3, 3, 2_000, 10
-_LINK_WORD = re.compile(r"\s*(?:and|or|what about|how about|also|then)\b", re.IGNORECASE)
-
-
-@frozen
-class Word:
-    """A word of a question as it was written, and as it is compared."""
-
-    text: str
-    cut: str
-
-    @property
-    def is_name(self) -> bool:
-        """Whether it is written as names are: with a capital or a digit."""
-        return self.text[0].isupper() or any(map(str.isdigit, self.text))
-
-    @property
-    def is_number(self) -> bool:
-        """Whether it is a number, or a unit such as "million"."""
-        return self.text.isdigit() or self.text.lower() in _TIMES
-
-    @property
-    def is_stop(self) -> bool:
-        """Whether it is a stop word, one of those that stand in every text."""
-        return fold_case(self.text) in stop_words("en")
+_OWN_KINDS: Mapping[str, Collection[str]] = {
+    **dict.fromkeys(("series", "region"), ("indicator",)),
+    "currency": ("indicator", "country"),
+    **dict.fromkeys(("metric", "form"), ("observation",)),
+    **dict.fromkeys(("relation",), ("relation",)),
+    **dict.fromkeys(("product", "greeting", "thanks", "help", "instruct"), ()),
+}
+"""The kinds of rows that the words of a role describe; they leave open what is asked of others."""
+_RUN_MAX, _TEXT_MAX, _TURNS_MAX = 4, 2_000, 10
 
 
 @frozen
@@ -94,8 +79,8 @@ class QuestionPart:
 
     def is_of(self, kind: str) -> bool:
         """Whether its words only describe this kind of row."""
-        if self.role in ("series", "currency", "region"):
-            return kind == "finint"
+        if self.role in _OWN_KINDS:
+            return kind in _OWN_KINDS[self.role]
         return self.role not in _OF_KINDS or self.value.split()[0] == kind
 
 
@@ -122,21 +107,31 @@ class Threshold:
 
 @frozen
 class ParsedQuestion:
-    """A parsed question; `names` come longest first, `countries` are ISO 3166 codes."""
+    """A parsed question; `places` are countries with the start and end of their words."""
 
     text: str
-    words: tuple[Word, ...]
+    language: str
+    words: tuple[str, ...]
     parts: tuple[QuestionPart, ...]
     cves: tuple[str, ...]
-    names: tuple[str, ...]
-    countries: tuple[str, ...]
+    places: tuple[tuple[int, int, str], ...]
     thresholds: tuple[Threshold, ...]
     span: TimeSpan | None
 
     @property
     def phrase(self) -> Phrase:
         """Its words in the form in which cues are compared."""
-        return tuple(word.cut for word in self.words)
+        return tuple(map(term_of, self.words))
+
+    @property
+    def countries(self) -> tuple[str, ...]:
+        """The ISO 3166 codes of the countries that it names."""
+        return tuple(dict.fromkeys(code for _, _, code in self.places))
+
+    @property
+    def place_words(self) -> frozenset[int]:
+        """The indexes of the words that name countries."""
+        return frozenset(index for start, end, _ in self.places for index in range(start, end))
 
     def has(self, *roles: str) -> bool:
         """Whether a word has one of these roles."""
@@ -148,76 +143,67 @@ class ParsedQuestion:
         return [value[1:] if kind else value for value in rows if not kind or value[0] == kind]
 
     @property
-    def has_target(self) -> bool:
-        """Whether a word says what is asked for, not only of whom or when."""
-        roles = ("count", "number", "date", "uses", "relation", "overview", "pronoun", *_SPECIFIC)
-        return self.has(*roles) or bool(self.unknown_words(frozenset()))
+    def kinds(self) -> list[str]:
+        """The kinds of rows that it names."""
+        return list(dict.fromkeys(meaning[0] for meaning in self.values("kind")))
+
+    @property
+    def counted_kind(self) -> str | None:
+        """The kind of row that it counts: the first one named behind "how many"."""
+        ends = [part.end for part in self.parts if part.role == "count"]
+        kinds = [part for part in self.parts if part.role == "kind"]
+        behind = [part for part in kinds if ends and ends[0] <= part.start]
+        between = set(range(ends[0], behind[0].start)) if behind else set()
+        is_near = not (between & set(self.unread) and between & self.stops)
+        return (behind or kinds)[0].value if ends and kinds and is_near else None
+
+    @property
+    def stops(self) -> frozenset[int]:
+        """The indexes of its stop words."""
+        stops = stop_words(self.language) | stop_words("en")
+        return frozenset(at for at, word in enumerate(self.words) if word in stops or len(word) < 2)
+
+    @property
+    def content(self) -> frozenset[int]:
+        """The indexes of the words that mean something: those of the table, and no stop words."""
+        plain = word_indexes(part for part in self.parts if part.role in ("plain", "generic"))
+        telling = word_indexes(part for part in self.parts if part.role not in ("plain", "generic"))
+        return telling | (frozenset(range(len(self.words))) - plain - self.stops)
+
+    @property
+    def unread(self) -> list[int]:
+        """The indexes of the words that the table does not know, which may be names."""
+        return sorted(self.content - word_indexes(self.parts) - self.stops)
+
+    def free(self, kind: str = "") -> list[int]:
+        """The indexes of the words that no part of the question accounts for."""
+        skips = word_indexes(part for part in self.parts if part.is_of(kind))
+        return [
+            index
+            for index in sorted(self.content - skips - self.place_words - self.stops)
+            if not (self.words[index].isdigit() or self.words[index] in _TIMES)
+        ]
+
+    def text_of(self, places: Iterable[int]) -> str:
+        """The words at these indexes."""
+        return " ".join(self.words[index] for index in sorted(places))
+
+    def weight(self, places: Iterable[int]) -> float:
+        """How much the words at these indexes weigh, by their rarity."""
+        words = (term_of(self.words[index]) for index in places if index not in self.stops)
+        return sum(map(background().idf, words))
 
     @property
     def is_empty(self) -> bool:
         """Whether it asks about nothing, such as a pronoun that means nobody."""
-        names = self.names or self.countries or self.cves or self.subject_words()
-        return not (names or self.has("kind", "metric") or (self.span and self.has("happened")))
+        has_subject = self.unread or self.places or self.cves
+        roles = ("kind", "metric", "series", "currency", "form", "filter", "group", "product")
+        return not (has_subject or self.has(*roles, "happened"))
 
-    @property
-    def is_void(self) -> bool:
-        """Whether it names no subject, no time and no filter."""
-        return self.is_empty and not (self.span or self.has("filter"))
 
-    @property
-    def country_words(self) -> frozenset[str]:
-        """The words that name countries."""
-        spans = (self.words[start:end] for start, end, _ in _countries_in(self.words))
-        return frozenset(word.text for span in spans for word in span)
-
-    @property
-    def kinds(self) -> list[str]:
-        """The kinds of rows that it names."""
-        return list(dict.fromkeys(value[0] for value in self.values("kind")))
-
-    @property
-    def counted_kind(self) -> str | None:
-        """The kind of row that it counts: the one named right behind "how many"."""
-        ends = [part.end for part in self.parts if part.role == "count"]
-        for part in self.parts:
-            if part.role == "kind" and ends and ends[0] <= part.start:
-                between = set(range(ends[0], part.start)) - _indexes(self.parts)
-                if all(self.words[index].is_stop or self.words[index].is_name for index in between):
-                    return part.value
-        return None
-
-    def unknown_words(self, cues: frozenset[str]) -> set[str]:
-        """Its words that no table, name, country or cue accounts for."""
-        names = {term_of(fold_case(word)) for name in self.names for word in _WORD.findall(name)}
-        stems = {self.words[index].cut for index in _indexes(self.parts)}
-        countries = {term_of(fold_case(word)) for word in self.country_words}
-        return (
-            {term_of(fold_case(word)) for word in self.subject_words()}
-            - cues
-            - names
-            - stems
-            - countries
-        )
-
-    @property
-    def full_text(self) -> str:
-        """Its text with the names that its pronouns mean."""
-        words = set(_WORD.findall(fold_case(self.text)))
-        missing = [
-            name for name in self.names if not words.issuperset(_WORD.findall(fold_case(name)))
-        ]
-        return " ".join([self.text.rstrip(" ?"), *missing]) + "?" if missing else self.text
-
-    def subject_words(self, kind: str = "") -> list[str]:
-        """The words of its subject: those that no part of the question accounts for."""
-        skips = _indexes(part for part in self.parts if part.is_of(kind))
-        return [
-            word.text
-            for index, word in enumerate(self.words)
-            if index not in skips
-            and (not word.is_stop or word.text.isupper())
-            and not (len(word.text) == 1 or word.is_number)
-        ]
+def word_indexes(parts: Iterable[QuestionPart]) -> frozenset[int]:
+    """The indexes of the words of some parts."""
+    return frozenset(index for part in parts for index in range(part.start, part.end))
 
 
 def question_of(turn: Turn) -> ParsedQuestion:
@@ -231,61 +217,56 @@ def question_of(turn: Turn) -> ParsedQuestion:
 
 def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) -> ParsedQuestion:
     """The meaning of a question behind another, of which it may leave out what both share."""
-    is_named = any(name != name.lower() for name in question.names)
-    is_named = is_named or bool(question.cves or question.countries)
-    match = _LINK_WORD.match(question.text)
-    if match and not (question.has_target or question.is_void):
+    names = before.text_of({*before.unread, *before.place_words})
+    subject = " ".join([names, *before.cves])
+    is_named = bool(question.cves or question.places or question.free())
+    is_asking = question.has("count", "number", "date", "relation", "overview", *_SPECIFIC)
+    if question.has("link") and not is_asking and not question.has("pronoun"):
         text = before.text
-        for name in [*before.names, *before.cves, *before.country_words] if is_named else ():
-            text = re.sub(rf"\b{re.escape(name)}\b", " ", text)
+        for word in subject.split() if is_named else ():
+            text = re.sub(rf"(?<!\w){re.escape(word)}(?:['’]s)?(?!\w)", " ", fold_case(text))
         if question.span:
             text = times.without_times(text)
-        return parse_question(f"{text} {question.text[match.end() :]}", now)
-    if is_named or not (question.has("pronoun") or question.is_empty):
+        return parse_question(f"{text} {question.text}", now)
+    if (
+        not (question.has("pronoun", "link") or question.is_empty)
+        or question.cves
+        or question.places
+    ):
         return question
-    query = attrs.evolve(question, names=before.names, cves=before.cves, countries=before.countries)
     is_scoped = question.has("count", "most", "least", "latest", "earliest", "list")
-    if query.has(*_SPECIFIC) or not (is_scoped and before.kinds):
-        return query
-    return parse_question(f"{question.text} {before.text}", now)
+    if not question.has(*_SPECIFIC) and is_scoped and before.kinds:
+        subject = before.text
+    return parse_question(f"{question.text.rstrip(' ?')} {subject.rstrip(' ?')}?", now)
 
 
 def parse_question(text: str, now: datetime) -> ParsedQuestion:
     """Parse a text as a question by itself."""
-    plain = _POSSESSIVE.sub(r"\1", _CODE.sub(" ", _CVE.sub(" ", text)))
-    words = tuple(
-        Word(word, term_of(fold_case(word))) for word in _WORD.findall(times.without_times(plain))
-    )
+    plain = _POSSESSIVE.sub(" ", _CVE.sub(" ", _INITIALS.sub("", fold_case(text))))
+    words = tuple(_WORD.findall(times.without_times(plain)))
     parts = tuple(_parts(words))
-    money = _indexes(part for part in parts if part.role == "currency")
-    spans = _countries_in(words)
-    codes = (code for start, end, code in spans if money.isdisjoint(range(start, end)))
-    countries = tuple(dict.fromkeys(codes))
-    names = _names(text, words, parts)
+    money = word_indexes(part for part in parts if part.role in ("currency", "plain"))
+    places = tuple(run for run in _countries_in(words) if money.isdisjoint(range(*run[:2])))
     cves = tuple(dict.fromkeys(match.upper() for match in _CVE.findall(text)))
-    stems = {term_of(fold_case(word)) for name in names if " " in name for word in name.split()}
-    parts = tuple(
-        part
-        for part in parts
-        if part.role != "kind"
-        or not all(word.is_name and word.cut in stems for word in words[part.start : part.end])
+    language = guess(text) or "en"
+    parsed = ParsedQuestion(
+        text, language, words, parts, cves, places, (), times.time_span(plain, now)
     )
-    bounds, span = tuple(_bounds(plain)), times.time_span(plain, now)
-    return ParsedQuestion(text, words, parts, cves, names, countries, bounds, span)
+    return evolve(parsed, thresholds=(*_bounds(plain),) or (*_equals(parsed),))
 
 
-def _indexes(parts: Iterable[QuestionPart]) -> set[int]:
-    """The indexes of the words of some parts."""
-    return {index for part in parts for index in range(part.start, part.end)}
+def joined_questions(text: str) -> list[str]:
+    """The questions that a text joins: "how much does it cost, and who pays"."""
+    return [part for part in _JOINT.split(text) if part.strip(" ?¿")] or [text]
 
 
 def _longest(
-    words: tuple[Word, ...], lookup: Callable[[tuple[Word, ...]], T | None]
+    words: tuple[str, ...], lookup: Callable[[tuple[str, ...]], T | None]
 ) -> Iterator[tuple[int, int, T]]:
     """The longest runs of words that a lookup knows: start, end and meaning of each."""
     start = 0
     while start < len(words):
-        sizes = range(min(4, len(words) - start), 0, -1)
+        sizes = range(min(_RUN_MAX, len(words) - start), 0, -1)
         trials = ((size, lookup(words[start : start + size])) for size in sizes)
         size, meaning = next(((size, meaning) for size, meaning in trials if meaning), (1, None))
         if meaning:
@@ -293,9 +274,9 @@ def _longest(
         start += size
 
 
-def _parts(words: tuple[Word, ...]) -> Iterator[QuestionPart]:
-    def lookup(run: tuple[Word, ...]) -> tuple[tuple[str, str], ...]:
-        return _table().get(tuple(word.cut for word in run), ())
+def _parts(words: tuple[str, ...]) -> Iterator[QuestionPart]:
+    def lookup(run: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+        return _table().get(tuple(map(term_of, run)), ())
 
     for start, end, meanings in _longest(words, lookup):
         yield from (QuestionPart(start, end, role, value) for role, value in meanings)
@@ -304,74 +285,41 @@ def _parts(words: tuple[Word, ...]) -> Iterator[QuestionPart]:
 def _bounds(text: str) -> Iterator[Threshold]:
     for pattern, is_least in ((_AT_LEAST, True), (_AT_MOST, False), (_OR_MORE, True)):
         for strict, number, unit in pattern.findall(text):
-            yield Threshold(_amount(number, unit), is_least, bool(strict))
+            value = float(number.replace(",", "")) * _TIMES.get(unit, 1)
+            yield Threshold(value, is_least, bool(strict))
 
 
-def _amount(number: str, unit: str) -> float:
-    return float(number.replace(",", "")) * _TIMES.get(unit.lower(), 1)
+def _equals(question: ParsedQuestion) -> Iterator[Threshold]:
+    """The number right behind the name of a measure: "a score of 10", "cvss 10"."""
+    for part in question.parts:
+        rest = [
+            word
+            for word in question.words[part.end : part.end + 2]
+            if word not in ("of", "de", "von")
+        ]
+        if part.role == "number" and rest[:1] and rest[0].isdigit():
+            yield from (
+                Threshold(float(rest[0]), is_least, is_strict=False) for is_least in (True, False)
+            )
+            return
 
 
-# -- names -------------------------------------------------------------------------------------
-
-
-def _names(text: str, words: tuple[Word, ...], parts: tuple[QuestionPart, ...]) -> tuple[str, ...]:
-    """Quoted phrases and runs of capitalised words; where there are none, unknown words."""
-    quotes = [first or second for first, second in _QUOTE.findall(text)] + _CODE.findall(text)
-    places = {index for start, end, _ in _countries_in(words) for index in range(start, end)}
-    runs = [run for run in _runs(words) if not places.issuperset(run)]
-    trims = [_trim(words, run, parts) for run in runs]
-    names = [*quotes, *(_text_of(words, run) for run in trims if not places.issuperset(run))]
-    if not names and not places and not any(part.role in _SPECIFIC for part in parts):
-        skips = _indexes(parts)
-        free = (index for index, word in enumerate(words) if index not in skips)
-        plain = [index for index in free if not (words[index].is_stop or words[index].is_number)]
-        names = [_text_of(words, run) for run in _adjacent(plain)]
-    return tuple(dict.fromkeys(names))[:_NAMES_MAX]
-
-
-def _text_of(words: tuple[Word, ...], run: list[int]) -> str:
-    return " ".join(words[index].text for index in run)
-
-
-def _adjacent(places: Iterable[int]) -> list[list[int]]:
-    """Indexes grouped into runs of adjacent ones."""
-    groups = groupby(enumerate(places), lambda pair: pair[1] - pair[0])
-    return [[index for _, index in run] for _, run in groups]
-
-
-def _runs(words: tuple[Word, ...]) -> list[list[int]]:
-    """Runs of words that are written as names are, with what joins them ("of", "de")."""
-    indexes: list[int] = []
-    for index, word in enumerate(words):
-        is_join = (
-            fold_case(word.text) in _JOINS and index + 1 < len(words) and words[index + 1].is_name
-        )
-        is_next = bool(indexes) and indexes[-1] == index - 1
-        if (word.is_name and not word.is_number) or (is_next and (word.is_number or is_join)):
-            indexes.append(index)
-    return _adjacent(indexes)
-
-
-def _trim(words: tuple[Word, ...], run: list[int], parts: tuple[QuestionPart, ...]) -> list[int]:
-    """A run without a sentence's first word, and without members such as "LEI of"."""
-    members, skips = _indexes(part for part in parts if part.role == "member"), _indexes(parts)
-    first = {0} if 0 in skips or words[0].is_stop else set()
-    joins = {index for index in run if fold_case(words[index].text) in _JOINS}
-    core = list(dropwhile((members | joins | first).__contains__, run))
-    while core and core[-1] in members:
-        core.pop()
-    return [] if skips.issuperset(core) else core
-
-
-def _countries_in(words: tuple[Word, ...]) -> Iterator[tuple[int, int, str]]:
+def _countries_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
     """The countries that are named: start and end of their words, and their codes."""
+    return _longest(words, lambda run: _countries().get(run))
 
-    def lookup(run: tuple[Word, ...]) -> str | None:
-        name = " ".join(word.text for word in run)
-        is_sure = len(run) > 1 or len(name) > _SHORT_MAX or name.isupper()
-        return country_named(name) if is_sure else None
 
-    return _longest(words, lookup)
+@cache
+def _countries() -> Mapping[Phrase, str]:
+    """The code of a country by the words of its names and of its people; no stop word is one."""
+    stops = frozenset[str]().union(*map(stop_words, LANGUAGES)) - {"us"}
+    table: dict[Phrase, str] = {}
+    for line in data.table_lines("country_names.tsv"):
+        code, _, names = line.partition("\t")
+        for run in (tuple(split_words(name)) for name in names.split("|")):
+            if run and not (len(run) == 1 and run[0] in stops):
+                table.setdefault(run, code)
+    return table
 
 
 @cache
@@ -385,7 +333,12 @@ def _table() -> Mapping[Phrase, tuple[tuple[str, str], ...]]:
 
 @cache
 def generic_words() -> frozenset[Phrase]:
-    """Words that ask for nothing by themselves."""
-    roles = {("generic", ""), ("overview", ""), ("plain", "")}
-    runs = (run for run, meanings in _table().items() if roles & set(meanings))
-    return frozenset((word,) for run in runs for word in run) | {(word,) for word in _PLAIN}
+    """Words and phrases that ask for nothing by themselves."""
+    roles = {("generic", ""), ("overview", ""), ("list", ""), ("plain", "")}
+    runs = [
+        run
+        for run, meanings in _table().items()
+        if roles & set(meanings) and not (len(run) > 1 and ("plain", "") in meanings)
+    ]
+    stops = {(term_of(word),) for language in LANGUAGES for word in stop_words(language)}
+    return frozenset(stops.union(runs))

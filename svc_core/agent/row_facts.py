@@ -93,13 +93,10 @@ def query_facts(kind: str, question: Phrase, generic: frozenset[Phrase]) -> Fact
     """The facts of a kind that a question asks for; general words count where no other does."""
     fact_list = facts_of(kind)
     cues = {fact: [cue for cue in fact.cues if is_run_of(cue, question)] for fact in fact_list}
-    specific = {
-        fact: [cue for cue in cues if not all((word,) in generic for word in cue)]
-        for fact, cues in cues.items()
-    }
+    specific = {fact: [cue for cue in cues if cue not in generic] for fact, cues in cues.items()}
     is_plain = not any(specific.values())
     picks = {fact: cues for fact, cues in (cues if is_plain else specific).items() if cues}
-    words_ = frozenset(word for cues in picks.values() for cue in cues for word in cue)
+    words_ = frozenset(word for fact in picks for cue in fact.cues for word in cue)
     return FactQuery(tuple(picks), words_, is_plain)
 
 
@@ -222,7 +219,11 @@ def count_noun(number: int, noun: str) -> str:
 
 
 def figure(value: float) -> str:
-    """A number with thousands separators."""
+    """A number with thousands separators, in billions or millions too where that loses nothing."""
+    for name, size in (("billion", 10**9), ("million", 10**6)):
+        if abs(value) >= size and value * 1_000 % size == 0:
+            short = f"{value / size:,.3f}".rstrip("0").rstrip(".")
+            return f"{int(value):,} ({short} {name})"
     is_whole = isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE_MAX
     return f"{int(value) if is_whole else value:,}"
 
@@ -250,8 +251,11 @@ def _point(value: Any) -> str:
     return f"{latitude} (latitude), {longitude} (longitude)"
 
 
+_UNITS = {"[nmi_i]2": "square nautical miles", "km2": "km²", "m2": "m²"}
+
+
 def _unit(value: Any) -> str:
-    text = quote_text(str(value))
+    text = _UNITS.get(str(value)) or quote_text(str(value))
     return f"{text[1:-1]}s" if text.startswith("{") else text
 
 

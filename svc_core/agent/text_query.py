@@ -3,12 +3,12 @@
 Rule 1: words are compared by their roots. The kinds of answers, and the words that mean the same,
         are data (`asking.tsv`). A word weighs as much as it is rare in the background corpus: no
         passage changes it.
-Rule 2: a capitalised word is a name where capitals mark names: not in German, nor in a question
-        that consists of nothing else.
+Rule 2: a word is a name of a text that writes it as names are written; capitals of the question
+        tell nothing. The name of a country is one in every text.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import pairwise
 from typing import Literal
@@ -31,7 +31,6 @@ _PHRASE_MAX = 4
 _ITEMS_MAX = 40  # names and terms of one question
 _TOKEN = re.compile(r"[^\W_](?:[\w’'.-]*\w)?")
 _YEAR = re.compile(r"(?:19|20)\d\d$")
-_CONTENT_MAX = 5  # words of a subject: where more have capitals, all of them, capitals tell nothing
 _PLURAL = re.compile(r"(?<=\w\w[sxzh])es$|(?<=\w\w[^sui])s$")
 _ENDING = re.compile(r"(?<=\w\w\w)(?:ing|ed|e)$")
 NAME, RARE, COMMON, KIND = 1.5, 4.5, 2.0, 0.7
@@ -112,12 +111,17 @@ class TextQuery:
         return is_sum and any(groups(word_root("cost")) & groups(term) for term in self.terms)
 
 
-def query_of(question: str) -> TextQuery:
-    """Read a question: its kind, names, weighted terms, years and months."""
+def query_of(question: str, named: Container[str] = (), subject_of: str = "") -> TextQuery:
+    """Read a question: its kind, names, weighted terms, years and months.
+
+    `named` are the folded words that a text writes as names; those of `subject_of`, the question
+    that this is a part of, are names too.
+    """
     language = guess(question)
     tokens = _TOKEN.findall(question)
     months = months_in(question)
-    names = tuple(_names(tokens, language, months))[:_ITEMS_MAX]
+    others = [word for word in _TOKEN.findall(subject_of) if word not in tokens]
+    names = tuple(_names([*tokens, "", *others], language, months, named))[:_ITEMS_MAX]
     stop_roots = {word_root(word) for name in names for word in split_words(name.word)}
     stop_roots |= {word_root(fold_case(word)) for word in tokens if month_of(word) in months}
     stop_roots |= _titles_before(tokens, names) | _roots("none")
@@ -136,7 +140,8 @@ def query_of(question: str) -> TextQuery:
         measure,
         names,
         {
-            term: weight(stems[term]) * (KIND if term in kinds else 1)
+            term: weight(stems[term])
+            * (KIND if term in kinds else NAME if _is_rare(stems[term]) else 1)
             for term in subject[:_ITEMS_MAX]
         },
         years,
@@ -144,6 +149,11 @@ def query_of(question: str) -> TextQuery:
         frozenset(split_words(question)),
         language,
     )
+
+
+def _is_rare(term: str) -> bool:
+    """Whether a term is hardly used in any language, as most names are."""
+    return background().counts.get(term, 0) < 2
 
 
 def weight(term: str) -> float:
@@ -154,7 +164,7 @@ def weight(term: str) -> float:
 def _titles_before(tokens: list[str], names: Iterable[Name]) -> frozenset[str]:
     """Titles that stand before a name: a text may leave them out."""
     name_words = {name.word for name in names}
-    pairs = (a for a, b in pairwise(tokens) if a[0].isupper() and b in name_words)
+    pairs = (a for a, b in pairwise(tokens) if b in name_words)
     return frozenset(word_root(fold_case(word)) for word in pairs if fold_case(word) in _titles())
 
 
@@ -171,10 +181,8 @@ def _kind_of(tokens: list[str], names: tuple[Name, ...]) -> AnswerKind:
 
 
 def _plain_words(question: str) -> list[str]:
-    """The words of a question without its acronyms, which ask nothing."""
-    return [
-        fold_case(word) for word in _TOKEN.findall(question) if len(word) == 1 or not word.isupper()
-    ]
+    """The words of a question folded."""
+    return [fold_case(word) for word in _TOKEN.findall(question)]
 
 
 def _phrases(tokens: list[str]) -> Iterator[str]:
@@ -183,43 +191,36 @@ def _phrases(tokens: list[str]) -> Iterator[str]:
             yield "_".join(tokens[start : start + size])
 
 
-def _names(tokens: list[str], language: str | None, months: frozenset[int]) -> Iterator[Name]:
-    capitals = [word[0].isupper() or _is_code(word) for word in tokens]
-    content = [index for index, word in enumerate(tokens) if terms(word, language)]
-    if len(content) > _CONTENT_MAX and all(capitals[index] for index in content):
-        capitals = [_is_code(word) or is_strange(word) for word in tokens]
+def _names(
+    tokens: list[str], language: str | None, months: frozenset[int], named: Container[str]
+) -> Iterator[Name]:
     run = 0
-    for index, word in enumerate(tokens):
+    for word in tokens:
         bare = re.sub(r"['’]s?$", "", word)
-        if not capitals[index] or not _is_name(bare, index, language) or month_of(bare) in months:
+        form = fold_case(bare)
+        spellings = _spellings(bare) if bare else ()
+        is_name = form in named or form.removesuffix("s") in named or len(spellings) > 1
+        if not (is_name and _is_name(bare, language)) or month_of(bare) in months:
             run += 1
             continue
         parts = split_words(bare)
-        spellings = (tuple(parts), *_spellings(bare))
-        yield Name(bare, spellings, run, NAME * max(weight(term_of(parts[-1])), RARE))
+        yield Name(
+            bare, (tuple(parts), *spellings), run, NAME * max(weight(term_of(parts[-1])), RARE)
+        )
 
 
-def _is_name(word: str, index: int, language: str | None) -> bool:
+def _is_name(word: str, language: str | None) -> bool:
     form = fold_case(word)
-    if not terms(word, language) or _YEAR.match(word) or form in _words("weekday"):
+    if not (terms(form, language) and split_words(word)) or _YEAR.match(word):
         return False
-    if form in _titles() or word_root(form) in _roots("none") or groups(word_root(form)):
+    if form in _words("weekday") or form in _titles() or word_root(form) in _roots("none"):
         return False
-    if not _is_code(word) and any(form in _words(kind) for kind in KINDS):
-        return False
-    return (index > 0 and language != "de") or _is_code(word) or is_strange(word)
-
-
-def _is_code(word: str) -> bool:
-    """Whether a word has a digit and more, or capitals inside."""
-    return (any(map(str.isdigit, word)) and not word.isdigit()) or (
-        len(word) > 1 and word.isupper()
-    )
+    return not groups(word_root(form)) and not any(form in _words(kind) for kind in KINDS)
 
 
 def is_strange(word: str) -> bool:
     """Whether a word is hardly used in any language, as most names are."""
-    return all(background().counts.get(term_of(part), 0) < 2 for part in split_words(word))
+    return all(_is_rare(term_of(part)) for part in split_words(word))
 
 
 def _spellings(word: str) -> tuple[Run, ...]:

@@ -21,20 +21,42 @@ _AGO = re.compile(
     re.IGNORECASE,
 )
 _ORDINALS = ("first", "second", "third", "fourth")
-_ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)}) quarter (?:of )?(?=\d{{4}})", re.IGNORECASE)
+_ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)}) quarter (?:of )?(?=\d{{4}})")
+_ENGLISH = (
+    "last=letzte letzten letzter letztes letztem vergangene vergangenen vergangenes vorige vorigen"
+    " dernier derniere derniers dernieres pasado pasada ultimo ultima|this=diese diesen dieses"
+    " diesem cette|week=woche wochen semaine semaines semana semanas|month=monat monats monate"
+    " monaten mois mes meses|quarter=quartal quartals trimestre trimestres|year=jahr jahres jahre"
+    " jahren annee annees ano anos|today=heute hoy aujourdhui|yesterday=gestern ayer|since=seit"
+    " depuis desde|between=zwischen|until=bis jusqu hasta|before=vor avant antes|after=nach apres"
+    " despues|first=ersten erstes premier primer|second=zweiten zweites deuxieme segundo"
+    "|third=dritten drittes troisieme tercer|fourth=vierten viertes quatrieme cuarto"
+    "|fiscal=exercice geschaftsjahr ejercicio|q1=t1|q2=t2|q3=t3|q4=t4"
+)
+"""Words of time in German, French and Spanish, by the English ones."""
+_BEHIND = re.compile(r"\b(week|month|quarter|year) (last)\b")
 _CALENDAR = re.compile(r"\b(this|last|previous)\s+(week|month|quarter|year)\b", re.IGNORECASE)
 _NEAR = re.compile(r"\b(today|yesterday)\b", re.IGNORECASE)
 _ABSOLUTE = (
     r"\b(?:(?P<iso>\d{{4}}-\d\d-\d\d)"
     r"|(?P<month>\d{{4}}-\d\d)"
-    r"|(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<name>{0})\.?,?\s+(?P<of>\d{{4}})"
+    r"|(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|er)?\s+(?:(?:of|de)\s+)?(?P<name>{0})\.?,?\s+(?P<of>\d{{4}})"
     r"|(?P<first>{0})\.?\s+(?P<nth>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})"
-    r"|(?P<whole>{0})\.?,?\s+(?P<in>\d{{4}})"
+    r"|(?P<whole>{0})\.?,?\s+(?:de\s+)?(?P<in>\d{{4}})"
     r"|(?P<quarter>q[1-4])\s*(?:of\s+)?(?P<quarters>\d{{4}})|(?P<turned>\d{{4}})[\s-]?(?P<q>q[1-4])"
     r"|(?:(?P<fiscal>fy|fiscal(?:\s+year)?)\s*)?(?P<alone>(?:19|20)\d\d))(?![\d.]*\d)"
 )
 _OPEN_END = ("since", "after", "from", "starting")
 _OPEN_START = ("before", "until", "till", "by", "up to")
+
+
+@cache
+def _english() -> dict[str, str]:
+    pairs = (pair.split("=") for pair in _ENGLISH.split("|"))
+    return {word: english for english, words in pairs for word in words.split()}
+
+
+_WORDS = re.compile(rf"\b(?:{'|'.join(map(re.escape, _english()))})\b")
 
 
 @frozen
@@ -61,30 +83,50 @@ class TimeSpan:
         """The last instant of it, as operations take it."""
         return None if self.end is None else instants.render(self.end - timedelta(microseconds=1))
 
-    def contains(self, stamp: object) -> bool:
-        """Whether a date or an instant, as rows write it, lies in it."""
-        text = str(stamp or "")
-        try:
-            at = instants.parse(text if "T" in text else f"{text}T00:00:00Z")
-        except instants.InstantError:
-            return False
-        return (self.start is None or at >= self.start) and (self.end is None or at < self.end)
+    def contains(self, stamp: object, end: object = None) -> bool:
+        """Whether a date or an instant, as rows write it, or the time from it to `end` meets it."""
+        first, last = _instant(stamp), _instant(end) or _instant(stamp)
+        return (
+            first is not None
+            and last is not None
+            and (self.start is None or last >= self.start)
+            and (self.end is None or first < self.end)
+        )
 
 
-def _number_quarters(text: str) -> str:
-    """A question with numbered quarters: "third quarter of 2025" becomes "Q3 2025"."""
-    return _ORDINAL.sub(lambda match: f"Q{_ORDINALS.index(match[1].lower()) + 1} ", text)
+def _instant(stamp: object) -> datetime | None:
+    text = str(stamp or "")
+    try:
+        return instants.parse(text if "T" in text else f"{text}T00:00:00Z")
+    except instants.InstantError:
+        return None
+
+
+def _with_year(text: str, now: datetime) -> str:
+    """A question with the year of a month that it names alone: the latest that has begun."""
+
+    def dated(match: re.Match[str]) -> str:
+        return f"{match[0]} {now.year - (months()[match[1]] > now.month)}"
+
+    return _lone_month().sub(dated, text)
+
+
+def _in_english(text: str) -> str:
+    """A folded question with its words of time in English: "third quarter of 2025" is "q3 2025"."""
+    text = _WORDS.sub(lambda match: _english()[match[0]], fold_case(text))
+    text = _BEHIND.sub(r"\2 \1", text)
+    return _ORDINAL.sub(lambda match: f"q{_ORDINALS.index(match[1]) + 1} ", text)
 
 
 def time_span(text: str, now: datetime) -> TimeSpan | None:
     """The time that a question names; None where it names none."""
-    plain = fold_case(_number_quarters(text))
+    plain = _with_year(_in_english(text), now)
     return _relative(plain, now) or _join(plain, list(_absolute(plain)))
 
 
 def without_times(text: str) -> str:
-    """A question without the words that name a time."""
-    text = _number_quarters(text)
+    """A question without the words that name a time, folded."""
+    text = _lone_month().sub(" ", _in_english(text))
     for pattern in (_AGO, _CALENDAR, _NEAR, _dates()):
         text = pattern.sub(" ", text)
     return text
@@ -166,6 +208,15 @@ def _of(period: periods.CalendarPeriod, text: str, *, is_fiscal: bool = False) -
 
 def _midnight(day: date) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+@cache
+def _lone_month() -> re.Pattern[str]:
+    names = sorted(months(), key=len, reverse=True)
+    month = "|".join(map(re.escape, names))
+    return re.compile(
+        rf"\b(?:in|im|en|since|until|during|this)\s+({month})\b(?!\s+\d)", re.IGNORECASE
+    )
 
 
 @cache

@@ -109,7 +109,8 @@ TOOLS: tuple[Tool, ...] = (
 
 """The tools of MCP, which the agent has too as far as they read."""
 _SEARCH: Final = Tool("search_rows", "searchEverything")
-_READING: Final = (_SEARCH, *(tool for tool in TOOLS if not tool.operation.writes))
+_COUNTRIES: Final = Tool("list_countries", "listCountries", kind="country")
+_READING: Final = (_SEARCH, _COUNTRIES, *(tool for tool in TOOLS if not tool.operation.writes))
 _SCOPES: Final = frozenset[str]().union(*(tool.operation.scopes for tool in _READING))
 """What the agent may read for whoever may ask it."""
 
@@ -208,8 +209,9 @@ def tool_answer(tool: Tool, arguments: Mapping[str, Any], body: Mapping[str, Any
     rows = data if isinstance(data, list) else [data]
     page = body.get("meta", {}).get("page", {})
     path = _address(tool, arguments)
+    named = ({"id": row["countryCode"], **row} if tool is _COUNTRIES else row for row in rows)
     return ToolAnswer(
-        tuple(_tool_row(tool, row, path) for row in rows if isinstance(row, dict) and "id" in row),
+        tuple(_tool_row(tool, row, path) for row in named if isinstance(row, dict) and "id" in row),
         page.get("nextCursor") is not None,
         body,
         path,

@@ -76,7 +76,11 @@ def _period(text: str, frequency: str | None = None) -> Row:
 def _question(text: str) -> dict[str, Any]:
     question = parse_question(text, datetime(2026, 1, 31, 3, tzinfo=UTC))
     bounds = [[bound.side, bound.value] for bound in question.thresholds]
-    names = {"names": question.names, "countries": question.countries, "kinds": question.kinds}
+    names = {
+        "names": question.text_of(question.unread),
+        "countries": question.countries,
+        "kinds": question.kinds,
+    }
     return names | {"bounds": bounds, "counted": question.counted_kind}
 
 

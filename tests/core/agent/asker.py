@@ -60,10 +60,15 @@ class Reply(NamedTuple):
         """Its sentences."""
         return [event.text for event in self.events if isinstance(event, events.Text)]
 
+    @property
+    def is_declined(self) -> bool:
+        """Whether it answers nothing: its first sentence cites nothing."""
+        return not any(CITATION.search(text) for text in self.sentences[:1])
+
     def is_right(self, question: Example) -> bool:
-        """Whether it says and cites what the label says, or nothing where that says so."""
+        """Whether it says and cites what the label says, or answers nothing where that says so."""
         if question.expectation == "-":
-            return not self.sources
+            return self.is_declined
         labels = [f"{source.title} {source.url}".lower() for source in self.sources.values()]
         return all(part in self.text for part in question.expectation.split("|")) and any(
             question.source_word.lower() in item for item in labels
@@ -105,9 +110,24 @@ def answer(turn: Turn, tools: Toolbox) -> Reply:
     return reply_of(drive.run(collect()))
 
 
+KINDS = {
+    "list_entities": "entity",
+    "list_cves": "cve",
+    "list_news": "newsItem",
+    "list_incidents": "incident",
+    "list_osint_events": "event",
+    "list_markets": "market",
+    "search_reports": "report",
+}
+"""The kinds of rows that the search finds, by the tools that list them."""
+
+
 @attrs.frozen
 class Rows:
-    """A toolbox of made rows, by the names of tools; what is an exception is raised."""
+    """A toolbox of made rows, by the names of tools; what is an exception is raised.
+
+    Its search finds every row of the first page of each list.
+    """
 
     rows: Mapping[str, Sequence[ToolAnswer | Exception]]
     origin: str = "https://api.example"
@@ -115,9 +135,24 @@ class Rows:
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        return tuple(ToolSpec(name, "", {}) for name in self.rows)
+        return tuple(ToolSpec(name, "", {}) for name in (*self.rows, "search_rows"))
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolAnswer:
+        if name == "search_rows":
+            kinds = arguments.get("kinds") or KINDS.values()
+            lists = (
+                (kind, self.rows[tool][0]) for tool, kind in KINDS.items() if tool in self.rows
+            )
+            return ToolAnswer(
+                tuple(
+                    attrs.evolve(
+                        hit, row={"kind": kind, "named": "none", "share": 0.0, "row": hit.row}
+                    )
+                    for kind, answer in lists
+                    if kind in kinds and isinstance(answer, ToolAnswer)
+                    for hit in answer.hits
+                )
+            )
         pages = self.rows[name]
         page = pages[min(int(arguments.get("cursor", 0)), len(pages) - 1)]
         self.inputs.append(arguments)

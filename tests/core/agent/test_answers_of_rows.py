@@ -40,7 +40,8 @@ def test_each_sentence_cites_what_was_told_before(asker: Asker, question: Exampl
         if isinstance(event, events.Text):
             marks = [int(number) for number in CITATION.findall(event.text)]
             assert set(marks) <= set(numbers)
-            assert bool(marks) == bool(reply.sources)
+            is_denial = reply.is_declined and event.text == reply.sentences[0]
+            assert bool(marks) == (bool(reply.sources) and not is_denial)
     assert numbers == list(range(1, len(numbers) + 1))
     assert len(numbers) <= 20
     assert len(reply.calls) <= 8
@@ -92,7 +93,7 @@ def test_the_ledger_is_asked_as_of_both_times(
 
 def test_rows_of_another_tenant_never_appear(asker: Asker) -> None:
     reply = asker.ask("What is the status of Heron Vaults?")
-    assert not reply.sources
+    assert reply.is_declined
     assert "secret" not in reply.text
     foreign = asker.tools("wsp_other", "wsp_other")
     assert "secret" in asker.ask("What is the status of Heron Vaults?", tools=foreign).text
@@ -101,13 +102,13 @@ def test_rows_of_another_tenant_never_appear(asker: Asker) -> None:
 def test_a_key_without_a_workspace_has_no_tools_of_one(asker: Asker) -> None:
     own = asker.tools(TENANT, None)
     reply = asker.ask("What was the net income of Apple in fiscal 2019?", tools=own)
-    assert not reply.sources
+    assert reply.is_declined
 
 
 def test_a_pronoun_means_what_the_user_named_before(asker: Asker) -> None:
     first = "What is the CVSS score of CVE-2014-0160?"
     assert "2014-04-07" in asker.ask("When was it published?", first).text
-    assert not asker.ask("When was it published?").sources
+    assert asker.ask("When was it published?").is_declined
     assert "Mimikatz" in asker.ask("Which software do they use?", "Who is APT28?").text
 
 
@@ -166,7 +167,7 @@ def test_what_several_sources_tell_is_told_once(
 
 
 UNTOLD = [
-    "What is the capital of France?",
+    "What is the capital of Peru?",
     "What happened in Chile last week?",
     "Who is the chief executive of Kestrel Exchange?",
     "What is the CVSS score of Dragonfly?",
@@ -177,7 +178,7 @@ UNTOLD = [
 @pytest.mark.parametrize("question", UNTOLD)
 def test_what_is_near_to_what_is_asked_is_no_answer(asker: Asker, question: str) -> None:
     reply = asker.ask(question)
-    assert not reply.sources
+    assert reply.is_declined
     assert reply.text.startswith(("The service does not know ", "The service has no answer "))
     assert "list_" not in reply.text
 

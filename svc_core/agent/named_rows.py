@@ -1,0 +1,159 @@
+"""Which rows a question names: names are those of rows, in any case, and people's in any order.
+
+Rule 1: the longest run of words that names a row counts; rows of one name are kept apart.
+Rule 2: where nothing is named, a name of five letters and more may miss or add a letter, have
+        another, or have two in another order.
+Rule 3: a row whose name only begins as the question says is a subject where no other does.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import evolve, frozen
+
+from svc_core.agent.agent_ports import ToolHit
+from svc_core.agent.question import ParsedQuestion, word_indexes
+from svc_core.agent.text_query import is_strange
+from svc_core.intel.linking.name_forms import normal_name
+from svc_core.text.words import split_words
+
+TYPO_MIN = 5  # letters
+_FORMS_MAX = 3  # words of a legal form behind a name
+_NAMELESS = ("newsItem", "incident", "event", "market", "signal", "report", "indicator")
+"""Kinds of rows whose titles are sentences."""
+
+
+@frozen
+class Subject:
+    """Words of a question that name rows: their indexes, and the rows, best first."""
+
+    words: frozenset[int]
+    hits: tuple[ToolHit, ...]
+
+
+def named_subjects(question: ParsedQuestion, hits: Sequence[ToolHit]) -> list[Subject]:
+    """The rows that a question names, of the words that name no longer name the longest first."""
+    matches = [*_matches(question, hits, str.__eq__)] or [*_matches(question, hits, is_close)]
+    groups: dict[frozenset[int], dict[str, tuple[bool, ToolHit]]] = {}
+    for words, is_verbatim, hit in matches or _beginnings(question, hits):
+        groups.setdefault(words, {})[hit.id] = is_verbatim, hit
+    subjects: list[Subject] = []
+    for words in sorted(groups, key=lambda words: (-len(words), min(words))):
+        rows = [*groups[words].values()]
+        best = [hit for is_verbatim, hit in rows if is_verbatim] or [hit for _, hit in rows]
+        if not any(words & subject.words for subject in subjects) and (matches or len(best) == 1):
+            subjects.append(Subject(words, tuple(best)))
+    return sorted(subjects, key=lambda subject: min(subject.words))
+
+
+Match = tuple[frozenset[int], bool, ToolHit]
+"""The words that name a row, and whether they are its name with its legal form."""
+
+
+def _matches(
+    question: ParsedQuestion, hits: Sequence[ToolHit], same: Callable[[str, str], bool]
+) -> Iterator[Match]:
+    meant = question.content - question.place_words
+    roles = word_indexes(part for part in question.parts if part.role != "link")
+    for hit in hits:
+        is_title = hit.row["kind"] in _NAMELESS
+        names = [
+            (len(run), form is verbatim and verbatim != plain, run)
+            for label in names_of_hit(hit.row)
+            for verbatim, plain in [(split_words(label), normal_name(label).split())]
+            for form in (verbatim, plain)
+            if len(form) > is_title and (run := _run(question.words, form, same)) & meant
+            if form is verbatim or (run := _with_form(question.words, run))
+            if run & meant == meant or not run & meant <= roles
+        ]
+        if names:
+            _, is_verbatim, words = max(names, key=lambda name: name[:2])
+            yield words, is_verbatim, hit
+        elif hit.row["kind"] == "country":
+            for start, end, code in question.places:
+                if code == hit.row["row"]["countryCode"]:
+                    yield frozenset(range(start, end)), False, hit
+
+
+def _run(
+    words: Sequence[str], form: Sequence[str], same: Callable[[str, str], bool]
+) -> frozenset[int]:
+    """The indexes of adjacent words that are these, in any order."""
+    size, target = len(form), sorted(form)
+    for start in range(len(words) - size + 1 if form else 0):
+        window = words[start : start + size]
+        if _is_same(window, form, same) or _is_same(sorted(window), target, same):
+            return frozenset(range(start, start + size))
+    return frozenset()
+
+
+def _with_form(words: Sequence[str], run: frozenset[int]) -> frozenset[int]:
+    """The indexes of a name and of the words of a legal form behind it."""
+    start, end = min(run), max(run) + 1
+    name = normal_name(" ".join(words[start:end]))
+    longer = range(min(end + _FORMS_MAX, len(words)), end, -1)
+    ends = (at for at in longer if normal_name(" ".join(words[start:at])) == name)
+    return frozenset(range(start, next(ends, end)))
+
+
+def _is_same(words: Sequence[str], form: Sequence[str], same: Callable[[str, str], bool]) -> bool:
+    """Whether words are those of a form, also with the s of a genitive."""
+    pairs = zip(words, form, strict=True)
+    return all(
+        same(word, name) or (len(name) >= TYPO_MIN and word == f"{name}s") for word, name in pairs
+    )
+
+
+def _beginnings(question: ParsedQuestion, hits: Sequence[ToolHit]) -> Iterator[Match]:
+    """The rows whose names begin with two words of the question, or with a rare one."""
+    unread = frozenset(question.unread)
+    for hit in hits:
+        if hit.row["kind"] in (*_NAMELESS, "country"):
+            continue
+        for form in (normal_name(label).split() for label in names_of_hit(hit.row)):
+            runs = (_run(question.words, form[:size], str.__eq__) for size in (3, 2, 1))
+            run = next((run for run in runs if run and run <= unread), None)
+            if run and {min(run) - 1, max(run) + 1} & unread:  # a longer name, of another
+                continue
+            if run and (len(run) > 1 or is_strange(form[0])):
+                yield run, False, hit
+                break
+
+
+def names_of_hit(hit_row: Mapping[str, Any]) -> list[str]:
+    """The names of a row and its codes."""
+    row = hit_row["row"]
+    name = next(
+        (row[key] for key in ("name", "label", "cveId", "title", "question") if row.get(key)), ""
+    )
+    others = [*(row.get("aliases") or ()), *(row.get("weakAliases") or ())]
+    names = [alias["name"] if isinstance(alias, Mapping) else alias for alias in others]
+    return [name, *names, *(key["value"] for key in row.get("designators") or ())]
+
+
+def is_close(word: str, name: str) -> bool:
+    """Whether two words are the same but for one letter, or two that changed places."""
+    if word == name:
+        return True
+    if (
+        min(len(word), len(name)) < TYPO_MIN
+        or abs(len(word) - len(name)) > 1
+        or not (word.isalpha() and name.isalpha())
+    ):
+        return False
+    at = next(
+        (i for i, (a, b) in enumerate(zip(word, name, strict=False)) if a != b),
+        min(len(word), len(name)),
+    )
+    rest, other = word[at:], name[at:]
+    return (
+        rest[1:] == other[1:]
+        or rest == other[1:]
+        or rest[1:] == other
+        or (rest[2:] == other[2:] and rest[:2] == other[1::-1])
+    )
+
+
+def public_hit(hit: ToolHit) -> ToolHit:
+    """A hit of the ranked search as one of its kind's own list."""
+    return evolve(hit, row=hit.row["row"])
