@@ -7,6 +7,7 @@ from functools import cache
 
 from attrs import frozen
 
+from svc_core import data
 from svc_core.base import instants, periods
 from svc_core.text.facts import months
 from svc_core.text.words import fold_case
@@ -22,18 +23,6 @@ _AGO = re.compile(
 )
 _ORDINALS = ("first", "second", "third", "fourth")
 _ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)}) quarter (?:of )?(?=\d{{4}})")
-_ENGLISH = (
-    "last=letzte letzten letzter letztes letztem vergangene vergangenen vergangenes vorige vorigen"
-    " dernier derniere derniers dernieres pasado pasada ultimo ultima|this=diese diesen dieses"
-    " diesem cette|week=woche wochen semaine semaines semana semanas|month=monat monats monate"
-    " monaten mois mes meses|quarter=quartal quartals trimestre trimestres|year=jahr jahres jahre"
-    " jahren annee annees ano anos|today=heute hoy aujourdhui|yesterday=gestern ayer|since=seit"
-    " depuis desde|between=zwischen|until=bis jusqu hasta|before=vor avant antes|after=nach apres"
-    " despues|first=ersten erstes premier primer|second=zweiten zweites deuxieme segundo"
-    "|third=dritten drittes troisieme tercer|fourth=vierten viertes quatrieme cuarto"
-    "|fiscal=exercice geschaftsjahr ejercicio|q1=t1|q2=t2|q3=t3|q4=t4"
-)
-"""Words of time in German, French and Spanish, by the English ones."""
 _BEHIND = re.compile(r"\b(week|month|quarter|year) (last)\b")
 _CALENDAR = re.compile(r"\b(this|last|previous)\s+(week|month|quarter|year)\b", re.IGNORECASE)
 _NEAR = re.compile(r"\b(today|yesterday)\b", re.IGNORECASE)
@@ -52,8 +41,9 @@ _OPEN_START = ("before", "until", "till", "by", "up to")
 
 @cache
 def _english() -> dict[str, str]:
-    pairs = (pair.split("=") for pair in _ENGLISH.split("|"))
-    return {word: english for english, words in pairs for word in words.split()}
+    """The English words of time by those of other languages."""
+    rows = (row for row in data.table_rows("asking.tsv") if row[0].startswith("time_"))
+    return {word: kind[5:] for kind, words in rows for word in words.split()}
 
 
 _WORDS = re.compile(rf"\b(?:{'|'.join(map(re.escape, _english()))})\b")
