@@ -197,7 +197,8 @@ class ParsedQuestion:
     def is_empty(self) -> bool:
         """Whether it asks about nothing, such as a pronoun that means nobody."""
         has_subject = self.unread or self.places or self.cves
-        roles = ("kind", "metric", "series", "currency", "form", "filter", "group", "product")
+        roles = ["kind", "metric", "series", "currency", "form", "filter", "product"]
+        roles += ["group"] if self.has("most", "count", "list") else []
         return not (has_subject or self.has(*roles, "happened"))
 
 

@@ -33,7 +33,7 @@ def early():
     return list(islice(answers_, 12))
 
 
-FLOORS = {"dev": (0.97, 0.95), "report": (0.9, 0.9)}
+FLOORS = {"dev": (0.96, 0.95), "report": (0.9, 0.9)}
 """Of the answerable questions answered rightly, and of the others declined."""
 
 
