@@ -19,10 +19,10 @@ ROOMS_OF_ROOMS = {"svc_core.intel", "svc_http.run"}
 CODE_LINES: dict[str, int] = {
     "svc_core": 40,
     "svc_core.access": 2743,
-    "svc_core.agent": 2915,
+    "svc_core.agent": 3207,
     "svc_core.automations": 428,
     "svc_core.base": 706,
-    "svc_core.catalog": 1425,
+    "svc_core.catalog": 1427,
     "svc_core.changes": 248,
     "svc_core.contract": 537,
     "svc_core.data": 7,
