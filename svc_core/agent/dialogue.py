@@ -2,8 +2,8 @@
 
 Rule 1: instructions and tools are fixed. Earlier messages are context; what tools find is data, in
         JSON, under numbers that stay the same through all steps. What is cut off is no evidence.
-Rule 2: a sentence of the model is passed on only as far as the hits that it cites support it
-        (`svc_core.text`).
+Rule 2: a sentence of the model is passed on as far as the hits that it cites support it; in place
+        of another stands what comes nearest to it in one of them (`svc_core.text.citations`).
 """
 
 import json
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
+from attrs import define
 
 from svc_core.agent.agent_ports import ToolAnswer, ToolHit, ToolSpec, Turn
 from svc_core.agent.answer_events import (
@@ -27,7 +28,8 @@ from svc_core.agent.completions import ModelCall
 from svc_core.agent.request import newest_messages
 from svc_core.agent.text_query import has_expression
 from svc_core.text.citations import SupportedSentence
-from svc_core.text.facts import TextFacts, token_runs
+from svc_core.text.facts import TextFacts
+from svc_core.text.row_passages import token_runs
 
 HITS_MAX: Final = 8
 """Hits of one tool answer that the model is shown."""
@@ -36,7 +38,6 @@ HIT_CHARS_MAX: Final = 1_500
 HISTORY_MAX: Final = 20
 HISTORY_CHARS: Final = 32_000
 """Earlier messages that are context, and their characters in all."""
-NO_ANSWER: Final = "Nothing that was found supports an answer to this question."
 
 INSTRUCTIONS: Final = """\
 You answer questions from what the tools of this service find, and from nothing else.
@@ -112,10 +113,14 @@ class Dialogue:
         """Record what a tool found in the messages, and number its hits."""
         hits = answer.hits[:HITS_MAX]
         numbers = list(map(self._number, hits))
-        texts = ["\n".join(_lines(hit.row))[:HIT_CHARS_MAX] for hit in hits]
-        for number, facts in zip(numbers, map(TextFacts.of, texts), strict=True):
-            self.facts[number] = TextFacts.union((facts, self.facts.get(number, facts)))
-        rows = [{"n": n, "text": text} for n, text in zip(numbers, texts, strict=True)]
+        shown = [_shown(hit.row, "", _Room(HIT_CHARS_MAX)) for hit in hits]
+        for number, row in zip(numbers, shown, strict=True):
+            self.facts[number] = TextFacts.union(
+                (self.facts.get(number, TextFacts(())), TextFacts.of(row))
+            )
+        rows = [
+            {"n": n, "text": "\n".join(_lines(row))} for n, row in zip(numbers, shown, strict=True)
+        ]
         has_more = answer.has_more or len(answer.hits) > len(hits)
         self._add_tool_message(call, {"results": rows, "more": has_more})
         return ToolResult(call.id, tuple(self._sources[number] for number in numbers))
@@ -175,21 +180,39 @@ def _tool(spec: ToolSpec) -> dict[str, Any]:
     return {"type": "function", "function": attrs.asdict(spec, recurse=False)}
 
 
+@define
+class _Room:
+    """How many characters of a row may still be shown."""
+
+    chars: int
+
+
+def _shown(value: Any, name: str, room: _Room) -> Any:
+    """As much of a row as there is room for, which is all that is evidence of it."""
+    if isinstance(value, Mapping):
+        return {
+            member: _shown(part, member, room)
+            for member, part in value.items()
+            if member not in _HIDDEN_MEMBERS and part is not None and room.chars > 0
+        }
+    if isinstance(value, list):
+        return [_shown(part, name, room) for part in value if room.chars > 0]
+    if isinstance(value, str):
+        # A sentence that gives an assistant orders is prompt injection, not evidence.
+        runs = (run for run in token_runs(value) if not has_expression("order", run))
+        value = "\n".join(runs)[: max(room.chars - len(f"{name}: "), 0)]
+    room.chars -= len(f"{name}: {value}\n")
+    return value
+
+
 def _lines(value: Any, name: str = "") -> Iterator[str]:
     """A row as text: a line for each leaf, behind its name in words."""
-    label = f"{_HUMP.sub(' ', name).lower()}: "
     match value:
         case Mapping():
             for member, part in value.items():
-                if member not in _HIDDEN_MEMBERS:
-                    yield from _lines(part, member)
+                yield from _lines(part, member)
         case list():
             for part in value:
                 yield from _lines(part, name)
-        case str():
-            # A sentence that gives an assistant orders is prompt injection, not evidence.
-            yield label + "\n".join(
-                run for run in token_runs(value) if not has_expression("order", run)
-            )
-        case int() | float():
-            yield f"{label}{value}"
+        case _:
+            yield f"{_HUMP.sub(' ', name).lower()}: {value}"

@@ -17,9 +17,9 @@ from attrs import field, frozen
 
 from svc_core import data
 from svc_core.text.country_names import country_synonyms
-from svc_core.text.facts import months
 from svc_core.text.frequencies import background
 from svc_core.text.language import guess
+from svc_core.text.quantities import months
 from svc_core.text.words import fold_case, split_words, stop_words, term_of, terms
 
 AnswerKind = Literal["who", "when", "where", "number", "why", "overview", "compare", "other"]

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from svc_core import data
 from svc_core.base import instants, periods
-from svc_core.text.facts import months
+from svc_core.text.quantities import months
 from svc_core.text.words import fold_case
 
 _DAY = timedelta(days=1)

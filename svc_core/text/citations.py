@@ -1,18 +1,22 @@
-"""Filters generated text: keeps only the sentences that the sources which they cite support.
+"""Holds generated text against its sources, sentence by sentence.
 
 Rule 1: a sentence is kept when every source that it cites (`[n]`) exists and these together state
         what it says (`facts`). Where some of them state it alone, only their marks stay.
-Rule 2: nothing is added. Addresses, pictures and markup are removed; links keep their text.
-Rule 3: a sentence is judged as soon as it is complete, in whatever pieces the text arrives.
+Rule 2: in place of another sentence that cites sources stands what comes nearest to it in one of
+        them, verbatim and once; nothing where they do not speak of it.
+Rule 3: nothing else is added. Addresses, pictures and markup are removed; links keep their text.
+Rule 4: a sentence is judged as soon as it is complete, in whatever pieces the text arrives.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Final
 
 from attrs import frozen
 
-from svc_core.text.facts import SPACES, TextFacts, token_runs
+from svc_core.text.facts import TextFacts
+from svc_core.text.row_passages import SPACES, token_runs
 from svc_core.text.sentences import breaks
 
 SENTENCE_CHARS_MAX: Final = 600
@@ -35,12 +39,14 @@ class SupportedSentence:
     """A sentence that its sources support, with the numbers that it cites and its place.
 
     `line` counts the lines of the text; `item` is the list marker that opens the line, or empty.
+    `is_quoted`: it is a sentence of its source, in place of one that was not supported.
     """
 
     text: str
     citations: tuple[int, ...]
     line: int
     item: str = ""
+    is_quoted: bool = False
 
     @property
     def text_with_marks(self) -> str:
@@ -55,10 +61,16 @@ class Sieve:
     """Reads a text piece by piece and returns the sentences that their sources support.
 
     `evidence` has the facts of each source by its number; sources may be added while it reads.
+    `quotes` are the facts of which sentences may be quoted, where these are others.
     """
 
-    def __init__(self, evidence: Mapping[int, TextFacts]) -> None:
+    def __init__(
+        self, evidence: Mapping[int, TextFacts], quotes: Mapping[int, TextFacts] | None = None
+    ) -> None:
         self._evidence = evidence
+        self._quotes = evidence if quotes is None else quotes
+        self._texts: set[str] = set()
+        self._quoted: set[str] = set()
         self._pending = ""
         self._line = 0
         self._item = ""
@@ -114,11 +126,36 @@ class Sieve:
         if not numbers or not all_exist or len(text) > SENTENCE_CHARS_MAX or _RESIDUE.search(text):
             return None
         sufficient = tuple(number for number in numbers if self._evidence[number].entail(text))
-        if not sufficient and not TextFacts.union(
-            self._evidence[number] for number in numbers
-        ).entail(text):
+        union = TextFacts.union(self._evidence[number] for number in numbers)
+        if not sufficient and (len(numbers) == 1 or not union.entail(text)):
+            return self._quote(text, numbers)
+        if text in self._quoted:
             return None
+        self._texts.add(text)
         return SupportedSentence(text, sufficient or numbers, self._line, self._item)
+
+    def _quote(self, text: str, numbers: Sequence[int]) -> SupportedSentence | None:
+        """What a cited source says nearest to a sentence, unless it stands there already."""
+        quotes = [
+            (*quote, number)
+            for number in numbers
+            if number in self._quotes and (quote := self._quotes[number].nearest(text))
+        ]
+        if not quotes:
+            return None
+        _, nearest, number = max(quotes, key=itemgetter(0))
+        if nearest in self._texts | self._quoted or _RESIDUE.search(nearest):
+            return None
+        self._quoted.add(nearest)
+        return SupportedSentence(nearest, (number,), self._line, self._item, is_quoted=True)
+
+
+def supported_sentences(
+    text: str, evidence: Mapping[int, TextFacts], quotes: Mapping[int, TextFacts]
+) -> list[SupportedSentence]:
+    """What a `Sieve` makes of a whole text."""
+    sieve = Sieve(evidence, quotes)
+    return [*sieve.feed(text), *sieve.end()]
 
 
 def _normalise(line: str) -> str:

@@ -54,6 +54,11 @@ def _by_words(text: str) -> str | None:
     return language if first >= _WEIGHT_MIN and first - second >= _MARGIN_MIN else None
 
 
+def is_common(term: str, language: str) -> bool:
+    """Whether a term is among the common ones of a language."""
+    return any(language == tag for tag, _ in _common_terms().get(term, ()))
+
+
 def compound_parts(word: str, language: str | None) -> tuple[str, ...]:
     """The terms of the two common words that a folded word is put together from, if any.
 

@@ -18,7 +18,7 @@ from attrs import evolve, frozen
 
 from svc_core import data
 from svc_core.text.evidence import Reading
-from svc_core.text.facts import months
+from svc_core.text.quantities import months
 from svc_core.text.stories import Story
 from svc_core.text.tables import alternation
 from svc_core.text.words import fold_case

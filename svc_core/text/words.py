@@ -41,7 +41,7 @@ _WORD = re.compile(
 )
 _NUMBERED = re.compile(r"([^\W\d_]+(?:\d[^\W\d_]+)?)\d+")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_UNSPACED_START = re.compile(rf"[{UNSPACED_CHARS}]")
+UNSPACED = re.compile(rf"[{UNSPACED_CHARS}]")
 
 
 def fold_case(text: str) -> str:
@@ -72,7 +72,7 @@ def terms(
     for word in spellings:
         folded_word, term, is_acronym = _folded(word)
         if term is None:
-            if _UNSPACED_START.match(word):
+            if UNSPACED.match(word):
                 tokens.extend(_pairs(folded_word))
         elif (is_acronym and not is_shouted) or folded_word not in stops:
             tokens.append(folded_word[:LENGTH_MAX] if whole else term)
@@ -85,7 +85,7 @@ def _folded(word: str) -> tuple[str, str | None, bool]:
     folded_word = fold_case(word)
     is_term = len(folded_word) > 1 or folded_word.isdigit()
     is_acronym = len(word) > 1 and word.isupper()
-    if _UNSPACED_START.match(word) or not (is_term or is_acronym):
+    if UNSPACED.match(word) or not (is_term or is_acronym):
         return folded_word, None, False
     return folded_word, term_of(folded_word), is_acronym
 
@@ -97,7 +97,7 @@ def spans(text: str) -> Iterator[tuple[int, int, str]]:
     """
     for match in _WORD.finditer(text):
         start, end = match.span()
-        if _UNSPACED_START.match(match[0]) and end - start > 2:
+        if UNSPACED.match(match[0]) and end - start > 2:
             pairs = range(start, end - 1)
             yield from ((index, index + 2, fold_case(text[index : index + 2])) for index in pairs)
         else:

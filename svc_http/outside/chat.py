@@ -19,12 +19,12 @@ from svc_core.agent.answer_events import (
     AnswerFailure,
     Event,
     Step,
-    Text,
     ToolCall,
     Usage,
 )
 from svc_core.agent.completions import Completion, Frames, ModelCall, UpstreamFailure, refusal
-from svc_core.agent.dialogue import NO_ANSWER, Dialogue
+from svc_core.agent.dialogue import Dialogue
+from svc_core.agent.rule_backend import RuleBackend
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.text.citations import Sieve
@@ -74,7 +74,8 @@ class Chat:
     """A language model that answers questions with tools (`agent.ports.Backend`) and rewrites text.
 
     `on_failure` gets failures. If the model cannot begin, the `fallback` answers, where there is
-    one, unless the provider has no credits left.
+    one, unless the provider has no credits left. If none of its sentences stands, the embedded
+    answer does, with the usage of that.
     """
 
     def __init__(
@@ -239,7 +240,12 @@ class Chat:
         if dialogue.is_silent:
             if not completion.pieces:
                 raise UpstreamFailure("said no word in its answer")
-            yield Text(NO_ANSWER)
+            # Nothing is left of the model's words, so neither they nor their count are its answer.
+            embedded: Any = await (self._fallback or RuleBackend()).open(turn, tools)
+            async with aclosing(embedded):
+                async for event in embedded:
+                    yield event
+            return
         is_cut = dialogue.is_full or completion.finish == "length"
         yield AnswerDone("length" if is_cut else "stop", used)
 
@@ -254,11 +260,12 @@ async def _sentence_events(
             if not is_begun and text.strip():
                 is_begun = True
                 yield Step()
-            for event in dialogue.text_events(sieve.feed(text), step):
+            # Reading a long row takes some ten milliseconds: other answers go on meanwhile.
+            for event in dialogue.text_events(await asyncio.to_thread(sieve.feed, text), step):
                 yield event
             if dialogue.is_full:
                 return
-    for event in dialogue.text_events(sieve.end(), step):
+    for event in dialogue.text_events(await asyncio.to_thread(sieve.end), step):
         yield event
 
 

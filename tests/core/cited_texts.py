@@ -8,11 +8,14 @@ STRIKE = (
     "About 1,200 workers of two unions joined it, said Maria Jansen. No ships were damaged.\n"
     "The strike costs 1.5 million euros a day; see https://quay.example/77."
 )
-FLAW = (
-    "cve id CVE-2024-3400\nseverity critical\nscore 9.80\npublished at 2024-04-12T08:15:00Z\n"
-    "PAN-OS 11.1.4 of Palo Alto Networks allows command injection.\n"
-    "id inc_65f1c0de8badf00d12345678"
-)
+FLAW = {
+    "cveId": "CVE-2024-3400",
+    "severity": "critical",
+    "score": 9.8,
+    "publishedAt": "2024-04-12T08:15:00Z",
+    "description": "PAN-OS 11.1.4 of Palo Alto Networks allows command injection.",
+    "id": "inc_65f1c0de8badf00d12345678",
+}
 GERMAN = "Die Hafenarbeiter in Hamburg streiken nicht mehr. Der Streik dauerte drei Tage."
 CHINESE = "鹿特丹港口的工人星期一开始罢工。"
 UNSURE = "The flaw may have been exploited by Acme since March. It was found by Bolt."

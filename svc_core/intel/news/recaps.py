@@ -1,7 +1,9 @@
 """Recaps: summarises the news items of one topic and day (UTC) in sentences quoted from them.
 
-Rule 1: a recap is strictly extractive. Each bullet is a sentence or the headline of an item of the
-        story that it is about; it cites the items of the story that contain it, at least its own.
+Rule 1: without a model a recap is extractive. Each bullet is a sentence or the headline of an item
+        of the story that it is about; it cites the items of the story that contain it, at least its
+        own. A model may rewrite it, as it may reports: a sentence that its items do not support
+        gives way to the bullet that cites them, and if nothing else is left all stays as it was.
 Rule 2: when items of a day change, the unit of work that writes them marks the recap as due. It is
         made in a unit of its own, which checks that no other change was marked meanwhile. An item
         without a date is in the recap of no day.
@@ -10,9 +12,10 @@ Rule 4: all sentences are in one language, that of most of the items.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from typing import TypeAlias
 
 import attrs
 from attrs import field, frozen
@@ -34,10 +37,13 @@ from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, StoredRow
 from svc_core.operation.units import Units
+from svc_core.operation.writer import INSTRUCTIONS, Writer, prompt_of
 from svc_core.search import corpus
+from svc_core.text.citations import supported_sentences
 from svc_core.text.containment import TextWords
 from svc_core.text.evidence import EvidenceTexts, ScoredItem, readings
 from svc_core.text.extracts import extract_sentences, vector_of
+from svc_core.text.facts import TextFacts
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.stories import Story, group_stories
 from svc_core.text.templates import without_templates
@@ -48,9 +54,12 @@ ITEMS_MAX = 300
 BULLETS_MAX = 6
 EVERY = timedelta(minutes=5)
 """How often at most one recap is made again while its day goes on."""
+REWRITES_MAX = 40
+"""Recaps of one pass that a model rewrites, all within the time of one answer; others stay."""
 PASS_MAX = 500  # recaps of one pass: 40 topics on twelve days
 
 METHOD = RecapMethod("extractive", "story-leads", "1")
+REWRITTEN = RecapMethod("model", "checked-rewrite", "1")
 
 
 @frozen
@@ -67,6 +76,10 @@ class RecapMaterial:
         """The recap of these items; takes long enough to run outside a unit of work."""
         due = RECAPS_DUE.decode(self.due.raw)
         return recap_of(due, self.evidence, self.frequencies, self.now)
+
+
+Draft: TypeAlias = tuple[RecapMaterial, Recap | None]
+"""What a recap is made from, and the recap; None where nothing is to be told."""
 
 
 def recap_id(due: RecapDue) -> str:
@@ -136,12 +149,60 @@ async def recap_new(work: Units) -> int:
     """Make every recap whose items changed, and return how many were made."""
     due = await work.read(SYSTEM, _due)
     count = 0
-    for row in due:
-        material = await work.read(SYSTEM, partial(_material, due=row))
-        if material is not None:
-            draft = await work.aside(material.recap)
+    for rows in (due[:REWRITES_MAX], *((row,) for row in due[REWRITES_MAX:])):
+        materials = [await work.read(SYSTEM, partial(_material, due=row)) for row in rows]
+        drafts = [(item, await work.aside(item.recap)) for item in materials if item is not None]
+        if len(rows) > 1 or len(due) == 1:
+            drafts = await _rewrite(work, drafts)
+        for material, draft in drafts:
             count += await work.write(SYSTEM, partial(_write, material=material, draft=draft))
     return count
+
+
+async def _rewrite(work: Units, drafts: Sequence[Draft]) -> list[Draft]:
+    """The recaps as the host's model rewrites them, if it has one."""
+    writer = work.host.providers.get(Writer)
+    bullets = [draft.bullets if draft else () for _, draft in drafts]
+    if writer is None or not any(bullets):
+        return list(drafts)
+    numbers = [_numbers(row) for row in bullets]
+    prompts = [
+        prompt_of((b.text, [ids_[id_] for id_ in b.news_ids]) for b in row)
+        for row, ids_ in zip(bullets, numbers, strict=True)
+    ]
+    texts = await writer.write([(INSTRUCTIONS, prompt) for prompt in prompts])
+    return [
+        (material, draft if draft is None or text is None else rewritten(draft, text, material))
+        for (material, draft), text in zip(drafts, texts, strict=True)
+    ]
+
+
+def _numbers(bullets: Iterable[RecapBullet]) -> dict[str, int]:
+    every = dict.fromkeys(id_ for bullet in bullets for id_ in bullet.news_ids)
+    return {id_: number for number, id_ in enumerate(every, 1)}
+
+
+def rewritten(recap: Recap, text: str, material: RecapMaterial) -> Recap:
+    """A recap in a model's words, as far as the items that these cite support them."""
+    items = {item.id: item for item in material.evidence}
+    numbers = _numbers(recap.bullets)
+    ids_ = {number: id_ for id_, number in numbers.items()}
+    facts = {n: TextFacts.of(f"{items[id_].title}\n{items[id_].text}") for n, id_ in ids_.items()}
+    quotes = {
+        n: TextFacts.of("\n".join(b.text for b in recap.bullets if id_ in b.news_ids))
+        for n, id_ in ids_.items()
+    }
+    sentences = supported_sentences(text, facts, quotes)[: 2 * BULLETS_MAX]
+    if all(sentence.is_quoted for sentence in sentences):
+        return recap
+    incidents = {id_: bullet.incident_id for bullet in recap.bullets for id_ in bullet.news_ids}
+    bullets = tuple(
+        RecapBullet(row.text, cited, incidents[cited[0]])
+        for row in sentences
+        if (cited := tuple(ids_[n] for n in row.citations))
+    )
+    whole = " ".join(bullet.text for bullet in bullets)
+    return attrs.evolve(recap, text=whole, bullets=bullets, method=REWRITTEN)
 
 
 async def _due(ctx: Context) -> tuple[StoredRow[RecapDue], ...]:

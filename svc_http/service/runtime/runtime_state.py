@@ -32,12 +32,12 @@ from svc_core.operation.host import Host, Signer
 from svc_core.operation.parsing import Site
 from svc_core.operation.ports import SYSTEM, Ids, Lockouts, SharedUnavailable, Storage, Transaction
 from svc_core.operation.stream import Watch
+from svc_core.operation.writer import Writer
 from svc_core.payments.evm import Judge
 from svc_core.payments.operations import Receipts
 from svc_core.payments.receipts import Signing
 from svc_core.payments.store import StoredPayments
 from svc_core.reports.page import Typesetter
-from svc_core.reports.rewrites import Writer
 from svc_core.search.corpus import Tables
 from svc_core.search.vector_likeness import Embedder
 from svc_http import system

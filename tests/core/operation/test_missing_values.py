@@ -53,7 +53,7 @@ class OneTurn:
     """Units of work, one after the other."""
 
     def __init__(self, house: Any) -> None:
-        self.house = house
+        self.house, self.host = house, house.host
 
     async def read(self, _: str, usecase: Any) -> Any:
         return self.house.run(usecase)

@@ -9,10 +9,11 @@ import pytest
 
 from svc_core.base import drive
 from svc_core.operation.host import Host
+from svc_core.operation.writer import INSTRUCTIONS, Writer
 from svc_core.reports import composition as reports
 from svc_core.reports.composition import ComposedReport, Material
 from svc_core.reports.model import Statement, numbers_of
-from svc_core.reports.rewrites import INSTRUCTIONS, SECTIONS_MAX, Writer, rewrite_report
+from svc_core.reports.rewrites import SECTIONS_MAX, rewrite_report
 from svc_core.text.wording import frame
 from tests.core.report_building import STORIES, gather, take_stories
 
@@ -150,11 +151,13 @@ def test_a_passage_of_which_nothing_is_kept_stays_as_it_was_composed(
     assert by(Model(lambda _: LIES[lie]), composed_report) is composed_report[1]
 
 
-def test_of_a_passage_what_fails_is_dropped(composed_report: Any) -> None:
-    first = composed_report[1].facets.opening[0]
-    truth, lies = first.text.rstrip("."), " ".join(LIES.values())
-    after = by(Model(lambda _: f"{lies} {truth} [{first.citations[0]}]. {lies}"), composed_report)
-    assert [item.text for item in after.facets.opening] == [f"{truth}."]
+def test_of_a_passage_what_fails_gives_way_to_what_was_composed(composed_report: Any) -> None:
+    opening = composed_report[1].facets.opening
+    truth, lies = opening[0].text.rstrip("."), " ".join(LIES.values())
+    after = by(Model(lambda _: f"{lies} {truth} [{opening[0].citations[0]}]."), composed_report)
+    texts = [item.text for item in after.facets.opening]
+    assert f"{truth}." in texts
+    assert sorted(texts) == sorted(set(texts).intersection(item.text for item in opening))
 
 
 def test_a_report_of_nothing_is_not_rewritten(house: Any) -> None:

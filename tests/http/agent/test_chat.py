@@ -23,7 +23,7 @@ from svc_core.agent.answer_events import (
     ToolResult,
     Usage,
 )
-from svc_core.agent.dialogue import NO_ANSWER
+from svc_core.agent.rule_backend import RuleBackend
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_http.outside import chat
@@ -93,6 +93,12 @@ def text(run: list[Event]) -> str:
     return "".join(event.text for event in run if isinstance(event, Text))
 
 
+async def embedded_text() -> str:
+    """What the embedded answer says, which stands where nothing is left of a model's words."""
+    embedded: Any = await RuleBackend().open(QUESTION, Box())
+    return text([event async for event in embedded])
+
+
 LOOK = [call("list_news", '{"q": "Hull"}', index=0, id="secret-id"), chunk("tool_calls"), END]
 SENTENCE = "Dockers at Hull began a strike on 27 July 2026 [1]."
 
@@ -157,7 +163,7 @@ ENDS: dict[str, tuple[list[Any], str]] = {
         f"{SENTENCE}\n{SENTENCE}",
     ),
     "no end of the body behind the end": ([*words(SENTENCE), END, None], SENTENCE),
-    "nothing that is cited": (words("The port of Hull is closed."), NO_ANSWER),
+    "nothing that is cited": (words("The port of Hull is closed."), None),
 }
 
 
@@ -171,7 +177,7 @@ async def test_answers_end_in_many_ways(
     server.says(*parts)
     server.says(*words(SENTENCE))
     run = await events(model(server))
-    assert text(run) == expected
+    assert text(run) == (await embedded_text() if expected is None else expected)
     assert isinstance(run[-1], AnswerDone)
     assert run[-1].reason == "stop"
 
@@ -241,11 +247,52 @@ async def test_a_tool_that_takes_too_long_is_given_up(
     server: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chat, "TOOL_SECONDS", 0.02)
+    box = Box(waits=asyncio.Event())
     server.says(*LOOK)
-    server.says(*words("Nothing came."))
-    run = await events(model(server), Box(waits=asyncio.Event()))
+    server.says(*words(SENTENCE))
+    asking: Any = await model(server).open(QUESTION, box)
+    async with aclosing(asking):
+        run = [await anext(asking) for _ in range(3)]
     assert run[2] == ToolFailure("call_1_1", "It took longer than 0.02 seconds.")
-    assert text(run) == NO_ANSWER
+
+
+async def test_where_nothing_of_a_model_is_left_the_embedded_answer_stands_with_its_usage(
+    server: Upstream,
+) -> None:
+    usage = {"prompt_tokens": 40_000, "completion_tokens": 5_000}
+    server.says({"choices": [], "usage": usage}, *words("The port of Hull is closed."))
+    run = await events(model(server))
+    assert text(run) == await embedded_text()
+    assert isinstance(run[-1], AnswerDone)
+    assert run[-1].usage.read < 100
+
+
+TOLD = [
+    ("Dockers at Hull began a strike on 27 July 2026 [1].", None),
+    ("The strike at Hull began on July 27, 2026 [1].", None),
+    ("A strike was begun by dockers at Hull [1].", None),
+    ("Dockers at Hull began no strike [1].", 1),
+    ("The strike costs 400 euros [2].", None),
+    ("The strike costs four hundred euros [2].", None),
+    ("The strike costs 500 euros [2].", 2),
+    ("At Hull dockers began a strike on 27.07.2026 [1].", None),
+    ("The strike will cost euros [2].", 2),
+    ("On 27 July a strike began at Hull [1].", None),
+]
+QUOTES = {1: ROWS[0][2].replace("2026.", "2026 [1]."), 2: "The strike costs 400 euros [2]."}
+
+
+async def test_of_ten_sentences_the_false_ones_give_way_to_their_sources(server: Upstream) -> None:
+    """What a source says instead stands once, and not where the answer has it already."""
+    server.says(*LOOK)
+    server.says(*words("\n".join(sentence for sentence, _ in TOLD)))
+    said = text(await events(model(server))).split("\n")
+    expected: list[str] = []
+    for sentence, number in TOLD:
+        line = sentence if number is None else QUOTES[number]
+        if number is None or line not in expected:
+            expected.append(line)
+    assert said == expected
 
 
 async def test_a_model_without_end_is_asked_for_the_last_time_without_tools(

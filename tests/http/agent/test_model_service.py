@@ -10,11 +10,11 @@ from svc_core.access import operations as accounts
 from svc_core.access import plans
 from svc_core.agent.agent_ports import Backend
 from svc_core.agent.rule_backend import RuleBackend
+from svc_core.operation.writer import Writer
 from svc_core.reports.model import FACETS
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import ProfileInput
 from svc_core.reports.report_runs import make_report
-from svc_core.reports.rewrites import Writer
 from svc_core.text.wording import frame
 from svc_http import system
 from svc_http.outside.fetch.document_fetcher import Fetcher

@@ -1,0 +1,286 @@
+"""Reads the numbers and dates of a text, in digits or words, as values that can be compared.
+
+Rule 1: a number is compared by its value: separators, words, powers of ten, signs and units of one
+        dimension make no difference. It may be rounded at its last place, and where it is said to
+        be about so many, at its last digit that is not zero.
+Rule 2: a date is compared by the calendar; it may leave out what the other has.
+Rule 3: what has letters and digits (`CVE-2024-3400`, `R-91`) is a name and no number.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+from functools import cache
+from itertools import product
+from typing import Any, Final
+
+from attrs import field, frozen
+
+from svc_core import data
+from svc_core.text.tables import alternation
+from svc_core.text.words import fold_case
+
+Unit = tuple[str, float]
+"""What is measured, and how many of its smallest unit: `("length", 1000.0)` for kilometres."""
+Day = tuple[int | None, int | None, int | None, int | None]
+"""A year, month, day and weekday (Monday is 0), each None where it is not said."""
+
+_YEARS: Final = range(1500, 2200)
+_DECIMAL_COMMA: Final = frozenset({"de", "fr", "es", "it", "pt", "nl", "pl", "sk", "ru"})
+_BLANKS: Final = "’'\u00a0\u202f "
+_DIGITS: Final = (
+    r"(?<![\w,:/.])(?<!\w-)(?:(?<=[\s$€£¥(\"'“‘«„~≈-])|(?<=^))[-−]?"
+    rf"(?:\d{{1,3}}([.,{_BLANKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
+    r"(?!\d|[.,:/]\d|-[A-Z\d])"
+)
+_SIGN: Final = re.compile(r"(?:[A-Z]{1,2}[$]|[$€£¥]|\b[A-Z]{3}\s)\s?$")
+_HUNDREDS: Final = re.compile(r"(?<=[a-zäöü])(hundert|tausend)(?=[a-zäöü]|\b)")
+_SIGN_CHARS: Final = 5
+_BEFORE: Final = 24  # characters that hold what says that a number is not exact
+
+
+@cache
+def months() -> Mapping[str, int]:
+    """The months by their folded names."""
+    rows = (row for row in data.table_rows("calendar.tsv") if row[0] == "month")
+    return {fold_case(name): int(number) for _, number, names in rows for name in names.split("|")}
+
+
+@cache
+def claim_words(kind: str) -> Mapping[str, tuple[str, ...]]:
+    """The words of one kind in the table of claims, folded, each with its keys."""
+    words: dict[str, tuple[str, ...]] = {}
+    for key, spellings in _rows(kind):
+        for word in map(fold_case, spellings):
+            words[word] = (*words.get(word, ()), key)
+    return words
+
+
+def _rows(kind: str) -> list[tuple[str, list[str]]]:
+    rows = data.table_rows("claims.tsv")
+    return [(key, line.split("|")) for row_kind, key, line in rows if row_kind == kind]
+
+
+@cache
+def _expression(kind: str) -> str:
+    """The words of a kind in any case, also without accents; codes (`USD`) in capitals only."""
+    words = {word for _, spellings in _rows(kind) for word in spellings}
+    codes = {word for word in words if len(word) == len("USD") and word.isupper()}
+    return f"(?i:{alternation(words - codes | set(map(fold_case, words - codes)))})|" + (
+        alternation(codes) or "(?!)"
+    )
+
+
+@cache
+def claim_cues(kind: str, language: str | None = None) -> frozenset[str]:
+    """The words that tell of one thing, such as `denial`, in a language; English where unknown."""
+    kinds = {kind, f"{kind} {language or 'en'}"}
+    return frozenset(word for word, keys in claim_words("cue").items() if kinds.intersection(keys))
+
+
+@frozen
+class Value:
+    """A number or a date in a text, from `start` to `end`.
+
+    A date has `days`, one for each way to read it. Of a number `amount` is its value and `step` the
+    size of its last place; `units` are what it may be measured in. A year is both.
+    """
+
+    start: int = field(eq=False)
+    end: int = field(eq=False)
+    days: tuple[Day, ...] = ()
+    amount: float | None = None
+    step: float = 1.0
+    units: frozenset[Unit] = field(default=frozenset(), repr=False)
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """What words of its unit are found by."""
+        return unit_keys(self.units)
+
+    def whole(self, other: "Value") -> "Value | None":
+        """The date of which this is one part and another the rest (Monday, 3 May), if it is one."""
+        days: list[Any] = [
+            tuple(part if own is None else own for own, part in zip(*pair, strict=True))
+            for pair in product(self.days, other.days)
+            if all(None in parts for parts in zip(*pair, strict=True))
+        ]
+        is_date = days and not self.units and not other.units
+        return Value(self.start, other.end, tuple(days)) if is_date else None
+
+    def is_like(self, other: "Value") -> bool:
+        """Whether both are dates, or numbers of one dimension."""
+        dimensions = [{name for name, _ in quantity.units} for quantity in (self, other)]
+        return bool(self.days) == bool(other.days) and dimensions[0] == dimensions[1]
+
+    def follows(self, source: "Value", years: frozenset[int] = frozenset()) -> bool:
+        """Whether this says no more than another value; `years` may be those that it leaves out."""
+        if self.days and source.days:
+            return any(_is_day(own, day, years) for own, day in product(self.days, source.days))
+        if self.amount is None or source.amount is None:
+            return self.amount is not None and any(day[0] == self.amount for day in source.days)
+        own, other = abs(self.amount), abs(source.amount)
+        return any(
+            abs(own * factor - other * ratio) <= factor * self.step / 2 + 1e-9 * own
+            for factor, ratio in self._factors(source)
+        )
+
+    def _factors(self, source: "Value") -> Iterator[tuple[float, float]]:
+        if not self.units or self.units == source.units:
+            yield 1.0, 1.0
+        elif not source.units and ("share", 1.0) in self.units:
+            yield 1.0, 100.0
+        for (name, own), (other_name, other) in product(self.units, source.units):
+            if name == other_name:
+                yield own, other
+
+
+def _is_day(own: Day, day: Day, years: frozenset[int]) -> bool:
+    year, month, number, weekday = day
+    year = own[0] if year is None and month and own[0] in years else year
+    if year and month and number and own[3] is not None:
+        weekday = date(year, month, number).weekday()
+    day = year, month, number, weekday
+    return all(part in (None, other) for part, other in zip(own, day, strict=True))
+
+
+def unit_of(word: str) -> frozenset[Unit]:
+    """The units that a word or sign may stand for."""
+    keys = claim_words("unit").get(fold_case(word).strip(), ())
+    return frozenset((name, float(factor)) for name, factor in map(str.split, keys))
+
+
+def unit_keys(units: Iterable[Unit]) -> frozenset[str]:
+    """What a word of some units is found by."""
+    return frozenset(f"#{name}" for name, _ in units)
+
+
+def values_of(text: str, language: str | None) -> tuple[str, list[Value]]:
+    """The text with German numbers parted, and its numbers and dates in order."""
+    text = _HUNDREDS.sub(r" \1 ", text)
+    numbers = (
+        _quantity(text, match, language)
+        for match in _number().finditer(text)
+        if language != "en" or match[0].lower() != "once"
+    )
+    values: list[Value] = []
+    for quantity in sorted(
+        [*_dates(text), *numbers], key=lambda quantity: (quantity.start, -quantity.end)
+    ):
+        if values and quantity.start < values[-1].end:
+            continue
+        is_next = values and not text[values[-1].end : quantity.start].strip(" ,(")
+        whole = values[-1].whole(quantity) if is_next else None
+        values[-1 if whole else len(values) :] = [whole or quantity]
+    return text, values
+
+
+# -- dates -----------------------------------------------------------------------------------------
+
+
+@cache
+def _date() -> re.Pattern[str]:
+    rows = (row for row in data.table_rows("calendar.tsv") if row[0] == "month")
+    month = alternation(name for *_, names in rows for name in names.split("|"))
+    return re.compile(
+        r"\b(?:(?P<y1>\d{4})-(?P<m1>\d\d)(?:-(?P<d1>\d\d))?(?:[T ]\d\d:\d\d[\d:.Z+-]*)?(?![\w-])"
+        rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s(?:of\s|de\s)?(?P<m2>{month})\b"
+        r"(?:\.?,?\s(?:de\s|del\s)?(?P<y2>\d{4})\b)?"
+        rf"|(?P<m3>{month})\.?\s(?P<d3>\d{{1,2}})(?:st|nd|rd|th)?\b(?![.,]\d)"
+        r"(?:,?\s(?P<y3>\d{4})\b)?"
+        rf"|(?P<m4>{month})\.?,?\s(?:de\s|del\s)?(?P<y4>\d{{4}})\b"
+        r"|(?P<d5>\d{1,2})[./](?P<m5>\d{1,2})[./](?P<y5>\d{4})\b"
+        rf"|(?P<w6>{_expression('weekday')})s?\b"
+        rf"|(?<=\bin )(?P<m7>may)\b|(?!may\b|mar\b|\w{{1,3}}\b)(?P<m8>{month})\b"
+        r"|(?P<m9>(?-i:Mai|mai))\b)",
+        re.IGNORECASE,
+    )
+
+
+def _dates(text: str) -> Iterator[Value]:
+    for match in _date().finditer(text):
+        parts = {name[0]: part for name, part in match.groupdict().items() if part}
+        month = parts.get("m", "")
+        number = int(month) if month.isdigit() else months().get(fold_case(month))
+        year, day = (int(parts[name]) if name in parts else None for name in "yd")
+        weekday = int(claim_words("weekday")[fold_case(parts["w"])][0]) if "w" in parts else None
+        days: list[Day] = [(year, number, day, weekday)]
+        if match["m5"]:  # 3/4 is a day of March or of April
+            days.append((year, day, number, None))
+        if valid := tuple(filter(_is_valid, days)):
+            yield Value(*match.span(), valid)
+
+
+def _is_valid(row: Day) -> bool:
+    try:
+        date(row[0] or 2000, row[1] or 1, row[2] or 1)
+    except ValueError:
+        return False
+    return True
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+@cache
+def _number() -> re.Pattern[str]:
+    return re.compile(rf"{_DIGITS}|\b(?P<word>{_expression('number')})\b")
+
+
+@cache
+def _scale() -> re.Pattern[str]:
+    return re.compile(rf"[\s-]?({_expression('scale')})\b")
+
+
+@cache
+def _rest() -> re.Pattern[str]:
+    return re.compile(rf"\s{{0,2}}(?:and |und)?({_expression('number')})\b")
+
+
+@cache
+def _unit() -> re.Pattern[str]:
+    return re.compile(rf"[\s-]?(?:(?:of|de)\s|d['’])?({_expression('unit')})(?!\w)")
+
+
+def _quantity(text: str, match: re.Match[str], language: str | None) -> Value:
+    is_word, end = bool(match["word"]), match.end()
+    amount, step = (_word(match[0]), 1.0) if is_word else _amount(match[0], language)
+    while scale := _scale().match(text, end):
+        keys = claim_words("scale")[fold_case(scale[1])]
+        exact = [key for key in keys if key.endswith(language or "-")]
+        power = 10.0 ** int((exact or keys)[0].split()[0])
+        amount, step, end = amount * power, step * (1 if is_word else power), scale.end()
+        if is_word and (rest := _rest().match(text, end)):
+            amount, end = amount + _word(rest[1]), rest.end()
+    if step == 1.0 and amount and _is_about(text[max(0, match.start() - _BEFORE) : match.start()]):
+        step = max(10.0**place for place in range(16) if amount % 10**place == 0)
+    unit, sign = (
+        _unit().match(text, end),
+        _SIGN.search(text[max(0, match.start() - _SIGN_CHARS) : match.start()]),
+    )
+    units = unit_of(unit[1]) if unit else unit_of(sign[0]) if sign else frozenset[Unit]()
+    is_year = not is_word and amount in _YEARS and not units and match[0].strip().isdigit()
+    days = ((int(amount), None, None, None),) if is_year else ()
+    return Value(match.start(), unit.end() if unit else end, days, amount, step, units)
+
+
+def _word(word: str) -> float:
+    return float(claim_words("number")[fold_case(word)][0])
+
+
+def _is_about(before: str) -> bool:
+    """Whether the last words before a number say that it is not exact."""
+    words = fold_case(before).split()[-2:]
+    return not claim_cues("about").isdisjoint({*words, " ".join(words)})
+
+
+def _amount(digits: str, language: str | None) -> tuple[float, float]:
+    """The value of some digits, and the size of the last place."""
+    bare = re.sub(f"[{_BLANKS}]", "", digits.replace("−", "-"))
+    whole, mark, part = re.fullmatch(r"(.*?)(?:([.,])(\d+))?", bare).groups("")  # type: ignore[union-attr]
+    is_grouped = len(part) == len("000") and whole.strip("-") not in ("", "0")
+    is_decimal_mark = (mark == ",") == (language in _DECIMAL_COMMA)
+    if mark and ((mark in whole) or (is_grouped and not is_decimal_mark)):
+        whole, part = whole + part, ""
+    whole = re.sub("[.,]", "", whole)
+    return float(f"{whole}.{part}"), 10.0 ** -len(part)

@@ -1,0 +1,283 @@
+"""Reads a row as passages: the sentences of its texts, and its members as `name: value`.
+
+Rule 1: a passage is parted into clauses of words and values (`quantities`). A word has the keys by
+        which another writing of it is found (`synonyms`), and the weight of what it states.
+Rule 2: members of one object are said about each other, so each has the others' words as context.
+Rule 3: words that state nothing of their own weigh nothing: stop words, and the cues of denial,
+        supposition, bounds and reports, which have rules of their own.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, cached_property, lru_cache
+from itertools import chain, takewhile
+from typing import Any, Final, TypeAlias
+
+import attrs
+from attrs import field, frozen
+
+from svc_core.text.frequencies import background
+from svc_core.text.language import guess, is_common
+from svc_core.text.quantities import Value, claim_cues, claim_words, unit_keys, unit_of, values_of
+from svc_core.text.sentences import is_whole, line_parts
+from svc_core.text.synonyms import cognate_of, country_of, related_keys
+from svc_core.text.words import (
+    UNSPACED,
+    fold_case,
+    raw_words,
+    split_words,
+    stop_words,
+    term_of,
+    terms,
+)
+
+TEXT_WORDS: Final = 6
+"""A string of so many words is a text of its own, no word about its neighbours."""
+LABELS_MAX: Final = 2_048  # labels of the rows of all kinds, with the ways to them
+NEAR: Final = 5
+"""So many words on each side stand beside a value."""
+
+_SILENT: Final = ("frame", "hedge", "denial", "about", "preposition", "binding")
+_BREAKS: Final = re.compile(
+    r"[;:,()–—]|[.!?](?=\s)|(?<=\s)(?:and|but|while|und|aber|während|et|mais|y|pero)(?=\s)",
+    re.IGNORECASE,
+)
+_NOISE: Final = re.compile(r"(?:https?://|www\.)\S+|\b[a-z]{3}_[0-9a-f]{24}\b")
+_CONTRACTION: Final = re.compile(r"n['’]t\b", re.IGNORECASE)
+_HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+SPACES: Final = re.compile(r"[^\S\n]{2,}")
+
+
+@frozen
+class RowWord:
+    """A word of a sentence, folded, with what it may be found by and what it weighs."""
+
+    folded: str
+    keys: frozenset[str] = field(repr=False)
+    is_name: bool
+    weight: float
+
+
+Token: TypeAlias = RowWord | Value
+Clause: TypeAlias = tuple[Token, ...]
+
+
+@frozen
+class RowPassage:
+    """A sentence or member of a row. `context` are the keys of what it is about.
+
+    `roles` are the names of who acts and who is acted upon, where it is about an event.
+    """
+
+    text: str
+    clauses: tuple[Clause, ...] = field(repr=False)
+    language: str | None = None
+    is_member: bool = False
+    context: frozenset[str] = field(default=frozenset(), repr=False)
+    roles: tuple[frozenset[str], ...] = ()
+
+    @cached_property
+    def words(self) -> tuple[RowWord, ...]:
+        """Its words in order."""
+        return tuple(row_words(token for clause in self.clauses for token in clause))
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """What is found in it or in what it is about."""
+        return word_keys(token for clause in self.clauses for token in clause) | self.context
+
+    @cached_property
+    def values(self) -> tuple["PlacedValue", ...]:
+        """Its values in order."""
+        return tuple(
+            PlacedValue(token, _beside(clause[at + 1 :]), _beside(clause[:at][::-1]), self.context)
+            for clause in self.clauses
+            for at, token in enumerate(clause)
+            if isinstance(token, Value)
+        )
+
+
+@frozen
+class PlacedValue:
+    """A value with the words that stand beside it, the nearest first, and what it is about."""
+
+    quantity: Value
+    behind: tuple[RowWord, ...]
+    before: tuple[RowWord, ...]
+    context: frozenset[str] = field(repr=False)
+
+    @cached_property
+    def around(self) -> frozenset[str]:
+        """What is found beside it, or in what its passage is about."""
+        return word_keys(self.behind + self.before) | self.context
+
+    def overlap(self, other: "PlacedValue") -> float:
+        """The weight of the words that stand beside both, the nearest most."""
+        return sum(
+            word.weight / place
+            for side in (self.behind, self.before)
+            for place, word in enumerate(side, 1)
+            if not word.keys.isdisjoint(other.around)
+        )
+
+
+def row_words(tokens: Iterable[Token]) -> Iterator[RowWord]:
+    """The words among some tokens."""
+    return (token for token in tokens if isinstance(token, RowWord))
+
+
+def word_keys(tokens: Iterable[Token]) -> frozenset[str]:
+    """All that some words are found by, and the units of values."""
+    return frozenset(key for token in tokens for key in token.keys)
+
+
+def overlap(words: Iterable[RowWord], vocabulary: frozenset[str]) -> float:
+    """The weight of those words that have a key in a vocabulary."""
+    return sum(word.weight for word in words if not word.keys.isdisjoint(vocabulary))
+
+
+def _beside(side: Clause) -> tuple[RowWord, ...]:
+    """The nearest words on one side of a value that weigh something, up to the next value."""
+    near = takewhile(lambda token: isinstance(token, RowWord), side[:NEAR])
+    return tuple(word for word in row_words(near) if word.weight)
+
+
+# -- reading texts ---------------------------------------------------------------------------------
+
+
+def token_runs(text: str) -> Iterator[str]:
+    """The sentences of a text and what stands between them, line by line."""
+    for line in text.splitlines():
+        yield from line_parts(line)
+
+
+def passage_of(text: str, language: str | None) -> RowPassage:
+    """A sentence as a passage. Linear in its length."""
+    parted, values = values_of(_CONTRACTION.sub(" not", text), language)
+    clauses: list[list[Token]] = [[]]
+    start = 0
+    for item in (*values, None):
+        parts = _BREAKS.split(parted[start : item.start if item else None])
+        first, *others = (
+            _words(part, language, is_first=not start and not at) for at, part in enumerate(parts)
+        )
+        clauses[-1] += first
+        clauses += map(list[Token], others)
+        if item:
+            clauses[-1].append(item)
+            start = item.end
+    return RowPassage(text, tuple(map(tuple, filter(None, clauses))), language)
+
+
+def text_passages(text: str) -> Iterator[RowPassage]:
+    """The passages of a text, each line of which is a paragraph."""
+    text = SPACES.sub(" ", _NOISE.sub(" ", text))
+    language = guess(text)
+    for run in filter(None, map(str.strip, token_runs(text))):
+        yield passage_of(run, language)
+
+
+def _words(text: str, language: str | None, *, is_first: bool) -> Iterator[RowWord]:
+    stops, silent = stop_words(language), _silent_words(language)
+    run: tuple[str, ...] = ()
+    for spelling in raw_words(text):
+        if UNSPACED.match(spelling):
+            for pair in terms(spelling, stops=frozenset()):
+                yield RowWord(pair, frozenset({pair}), False, background().idf(pair))
+            continue
+        folded = fold_case(spelling)
+        term, before = term_of(folded), run[-1:]
+        run = (*run[-2:], term)
+        is_code = len(folded) == len("GB") and not spelling.isupper()
+        sizes = range(1 + is_code, len(run) + 1)
+        countries = [key for size in sizes if (key := country_of(run[-size:]))]
+        is_inner = before in _PLACED if language == "de" else bool(before) or not is_first
+        is_capital = spelling[0].isupper() and (
+            is_inner or bool(countries) or not is_common(term, language or "en")
+        )
+        is_name = is_capital or any(letter.isdigit() for letter in spelling)
+        is_silent = not is_name and not {term, folded}.isdisjoint(stops | silent)
+        keys = related_keys(folded, term, language).union(countries, unit_keys(unit_of(spelling)))
+        yield RowWord(folded, keys, is_name, 0.0 if is_silent else background().idf(term))
+
+
+_PLACED: Final = (("in",), ("aus",), ("nach",))
+"""Behind these without an article, a German noun is the name of a place."""
+
+
+@cache
+def _silent_words(language: str | None) -> frozenset[str]:
+    return frozenset().union(*(claim_cues(kind, language) for kind in _SILENT))
+
+
+# -- reading rows ----------------------------------------------------------------------------------
+
+
+def passages_of(
+    row: Mapping[str, Any], path: str = "", above: frozenset[str] = frozenset()
+) -> Iterator[RowPassage]:
+    """The passages of a row, or of an object in it: `path` are the labels on the way to it."""
+    items = [
+        (_HUMP.sub(" ", name).lower(), item)
+        for name, part in row.items()
+        for item in (part if isinstance(part, list) else [part])
+        if item is not None
+    ]
+    texts = [(label, _NOISE.sub(" ", item)) for label, item in items if isinstance(item, str)]
+    short = (text for _, text in texts if not _is_text(text))
+    context = above.union(*(_short(text.strip()).keys for text in short))
+    unit = next((text for label, text in texts if label in ("unit", "currency")), "1")
+    yield from _role_passages(item for _, item in items if isinstance(item, Mapping))
+    for label, item in items:
+        names = f"{path} {label}"
+        if isinstance(item, Mapping):
+            yield from passages_of(item, names, context if path else frozenset())
+        elif isinstance(item, str) and _is_text(item):
+            yield from text_passages(item)
+        elif isinstance(item, str | int | float) and (text := _NOISE.sub(" ", f"{item}").strip()):
+            tokens: Iterable[Token] = chain(_short(label).words, *_short(text).clauses)
+            if not isinstance(item, str) and unit != "1":
+                tokens = (_measured(token, unit) for token in tokens)
+            about = context | _short(f"{names} {_other_words(names)}").keys
+            yield RowPassage(f"{label}: {text}", (tuple(tokens),), None, True, about)
+
+
+def _is_text(text: str) -> bool:
+    """Whether a string speaks for itself: a short one ends as a sentence and is no name."""
+    words = text.split()
+    return len(words) >= TEXT_WORDS or (is_whole(text) and sum(map(str.islower, words)) > 1)
+
+
+@lru_cache(LABELS_MAX)
+def _short(names: str) -> RowPassage:
+    """Labels and short values of members, which are the same in many rows, as a passage."""
+    return passage_of(names, "en")
+
+
+@lru_cache(LABELS_MAX)
+def _other_words(names: str) -> str:
+    """Other words for the labels that stand in some names."""
+    rows = claim_words("member").items()
+    return " ".join(word for word, labels in rows if any(label in names for label in labels))
+
+
+def _measured(token: Token, unit: str) -> Token:
+    """A number of a member in the unit that another member names; one of no table is its own."""
+    units = unit_of(unit) or frozenset({(unit, 1.0)})
+    return attrs.evolve(token, units=units) if isinstance(token, Value) else token
+
+
+def _role_passages(objects: Iterable[Mapping[str, Any]]) -> Iterator[RowPassage]:
+    """Who acts on whom, where objects of a row say it."""
+    sides: dict[str, set[str]] = {"actor": set(), "target": set()}
+    for item in objects:
+        sides.get(item.get("role", ""), set()).update(split_words(f"{item.get('name')}"))
+    actors, targets = sides.values()
+    if actors and targets:
+        roles = frozenset(actors - targets), frozenset(targets - actors)
+        yield RowPassage("", (), is_member=True, roles=roles)
+
+
+def cognates(words: Iterable[RowWord]) -> frozenset[str]:
+    """The beginnings that words may share with those of another language."""
+    return frozenset(filter(None, (cognate_of(word.folded) for word in words)))
