@@ -42,7 +42,7 @@ from svc_core.text.words import stop_words
 
 NEW_MAX: Final = 0.2
 """The share of a sentence's content, by weight, that may be new: half of the rows of
-labelled sentences chose it 32 times of 40 (ADR 56)."""
+labelled sentences chose it 32 times of 40 (ADR 58)."""
 NEW_MAX_TRANSLATED: Final = 0.5
 """The same between two languages."""
 VALUE_WEIGHT: Final = 4.0
