@@ -286,8 +286,8 @@ class Settings:
     """Who answers where the model cannot begin: nobody, or the service without a model. Not where
     its credits are used up: that is 402."""
     rewrite_reports: bool = _setting(False, "true")
-    """Whether the model of `agent_url` rewrites the sections of reports, and recaps. Each sentence is
-    checked against the items that it cites; what is left without any stays as it was."""
+    """Whether the model of `agent_url` rewrites the sections of reports, and recaps. Each sentence
+    is checked against the items that it cites; what is left without any stays as it was."""
 
     # -- media and conversations
     media: str | None = _setting(None, "s3://bucket/prefix", media_place)
