@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final
 
 from svc_core import data
+from svc_core.text.country_names import names_by_code
 from svc_core.text.language import compound_parts
 from svc_core.text.words import fold_case, terms
 
@@ -79,8 +80,8 @@ def cognate_of(folded: str) -> str:
 def _countries() -> Mapping[tuple[str, ...], str]:
     """The codes of countries by the terms of their names."""
     codes: dict[tuple[str, ...], str] = {}
-    for code, line in data.table_rows("country_names.tsv"):
-        for name in line.split("|"):
+    for code, names in names_by_code().items():
+        for name in names:
             codes.setdefault(tuple(terms(name)), f"@{code}")
         codes[(fold_case(code),)] = f"@{code}"
     return codes
