@@ -12,7 +12,7 @@ Rule 4: all sentences are in one language, that of most of the items.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeAlias
@@ -80,6 +80,7 @@ class RecapMaterial:
 
 Draft: TypeAlias = tuple[RecapMaterial, Recap | None]
 """What a recap is made from, and the recap; None where nothing is to be told."""
+Finish: TypeAlias = Callable[[Units, Sequence[Draft]], Awaitable[list[Draft]]]
 
 
 def recap_id(due: RecapDue) -> str:
@@ -148,15 +149,25 @@ def _bullet(story: Story, frequencies: Frequencies) -> RecapBullet:
 async def recap_new(work: Units) -> int:
     """Make every recap whose items changed, and return how many were made."""
     due = await work.read(SYSTEM, _due)
-    count = 0
-    for rows in (due[:REWRITES_MAX], *((row,) for row in due[REWRITES_MAX:])):
-        materials = [await work.read(SYSTEM, partial(_material, due=row)) for row in rows]
-        drafts = [(item, await work.aside(item.recap)) for item in materials if item is not None]
-        if len(rows) > 1 or len(due) == 1:
-            drafts = await _rewrite(work, drafts)
-        for material, draft in drafts:
-            count += await work.write(SYSTEM, partial(_write, material=material, draft=draft))
+    count = await _make(work, due[:REWRITES_MAX], _rewrite)
+    for row in due[REWRITES_MAX:]:
+        count += await _make(work, [row])
     return count
+
+
+async def _make(
+    work: Units, due: Sequence[StoredRow[RecapDue]], finish: Finish | None = None
+) -> int:
+    """Make some recaps, and `finish` them before they are written; how many were made."""
+    materials = [await work.read(SYSTEM, partial(_material, due=row)) for row in due]
+    drafts = [(item, await work.aside(item.recap)) for item in materials if item is not None]
+    if finish is not None:
+        drafts = await finish(work, drafts)
+    writes = [
+        await work.write(SYSTEM, partial(_write, material=material, draft=draft))
+        for material, draft in drafts
+    ]
+    return sum(writes)
 
 
 async def _rewrite(work: Units, drafts: Sequence[Draft]) -> list[Draft]:

@@ -402,13 +402,14 @@ def _host(source: Source) -> str:
 
 
 async def run_passes(service: Service, read: Sequence[str] = ()) -> None:
-    """Run the passes over new rows: stories, incidents, recaps, signals of the sources just `read`.
+    """Run the passes over new rows: stories, incidents, signals of the sources just `read`, recaps.
 
     Raises:
         ExceptionGroup: some passes failed; the others ran.
     """
     failures: list[Exception] = []
-    for work in (renew_rows, group_new, fold_new, recap_new, partial(detect_new, sources=read)):
+    # Recaps come last, as they may wait for a model.
+    for work in (renew_rows, group_new, fold_new, partial(detect_new, sources=read), recap_new):
         try:
             await work(service)
         except (StorageUnavailable, Overloaded):
