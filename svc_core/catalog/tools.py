@@ -106,7 +106,6 @@ TOOLS: tuple[Tool, ...] = (
     Tool("list_news", "listNews", kind="newsItem"),
     Tool("list_changes", "listChanges"),
 )
-
 """The tools of MCP, which the agent has too as far as they read."""
 _SEARCH: Final = Tool("search_rows", "searchEverything")
 _COUNTRIES: Final = Tool("list_countries", "listCountries", kind="country")
