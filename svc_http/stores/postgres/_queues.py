@@ -2,11 +2,10 @@
 
 Rule 1: the wait in it is bounded; exceeding it raises an error.
 Rule 2: a unit that was taken runs to its end, even if its caller was cancelled.
-Rule 3: who was idle last takes first, so that as many connections are opened as work at once, and
-        those that work have their statements prepared.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import Any
@@ -46,7 +45,7 @@ class FairQueue:
 
     def __init__(self, units_max: int, *, takers: int, one_at_a_time: bool) -> None:
         self._lines = TenantLines[Job](units_max, places=takers, is_mixed=not one_at_a_time)
-        self._idle: list[asyncio.Future[None]] = []
+        self._idle: deque[asyncio.Future[None]] = deque()
         self._is_closed = False
         self.note = self._lines.note
 
@@ -94,7 +93,7 @@ class FairQueue:
 
     def _wake(self) -> None:
         while self._idle:
-            waiter = self._idle.pop()
+            waiter = self._idle.popleft()
             if not waiter.done():
                 waiter.set_result(None)
                 return
