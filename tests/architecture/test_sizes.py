@@ -37,7 +37,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.intel.incidents": 1265,
     "svc_core.intel.intake": 1219,
     "svc_core.intel.linking": 559,
-    "svc_core.intel.news": 742,
+    "svc_core.intel.news": 750,
     "svc_core.intel.signals": 1124,
     "svc_core.intel.vulnerabilities": 130,
     "svc_core.knowledge": 533,
