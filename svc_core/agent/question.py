@@ -20,6 +20,7 @@ from svc_core.agent import times
 from svc_core.agent.agent_ports import Turn
 from svc_core.agent.row_facts import Phrase, phrase
 from svc_core.agent.times import TimeSpan
+from svc_core.text.country_names import names_by_code
 from svc_core.text.frequencies import background
 from svc_core.text.language import guess
 from svc_core.text.words import fold_case, split_words, stop_words, term_of
@@ -315,9 +316,8 @@ def _countries() -> Mapping[Phrase, str]:
     """The code of a country by the words of its names and of its people; no stop word is one."""
     stops = frozenset[str]().union(*map(stop_words, LANGUAGES)) - {"us"}
     table: dict[Phrase, str] = {}
-    for line in data.table_lines("country_names.tsv"):
-        code, _, names = line.partition("\t")
-        for run in (tuple(split_words(name)) for name in names.split("|")):
+    for code, names in names_by_code().items():
+        for run in (tuple(split_words(name)) for name in names):
             if run and not (len(run) == 1 and run[0] in stops):
                 table.setdefault(run, code)
     return table
