@@ -123,7 +123,7 @@ class ListQuery:
         """Whether a row is of the time, the country and the filters that are asked for."""
         places = self.question.countries if self.is_placed else ()
         money = {meaning[0] for meaning in self.question.values("currency")}
-        if self.kind == "country" and money.isdisjoint(row.get("currencies") or money):
+        if self.kind == "country" and money and money.isdisjoint(row.get("currencies") or ()):
             return False
         named = (pair for pair in self.filters.items() if isinstance(row.get(pair[0]), str))
         return (

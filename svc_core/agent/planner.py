@@ -142,12 +142,12 @@ class _Planner:
                 return sentences
         return self.texts()
 
-    def ranked(self, *, words: str = "", **arguments: Any) -> Plan[Sequence[ToolHit]]:
-        """The rows that the search ranks first for the question, and for these words."""
+    def ranked(self, **arguments: Any) -> Plan[Sequence[ToolHit]]:
+        """The rows that the search ranks first for the question."""
         parsed = self.question
         unread = [parsed.words[at] for at in parsed.unread]
         bare = [word[:-1] for word in unread if len(word) > TYPO_MIN and word[-1] == "s"]
-        text = " ".join([parsed.text[:QUERY_MAX], *words.split(), *bare])[:QUERY_MAX]
+        text = " ".join([parsed.text[:QUERY_MAX], *bare])[:QUERY_MAX]
         answer = yield from self.call("search_rows", q=text, limit=_RANKED, **arguments)
         return answer.hits
 
@@ -210,22 +210,7 @@ class _Planner:
         self.subjects = [Subject(frozenset(), (row,)) for row in rows]
         if not rows:
             return []
-        query = self.fact_query("cve")
-        if self.question.has("compare") and not query.facts:
-            query = facts.query_facts("cve", ("overvi",), question.generic_words())
-        if not query.facts:
-            return (yield from self.exploiters(rows))
-        return self.sentences_of(query, rows)
-
-    def exploiters(self, rows: Sequence[ToolHit]) -> Plan[list[CitedSentence]]:
-        """What is asked of a vulnerability and only stated of the actors that exploit it."""
-        query = self.fact_query("actor")
-        names = [actor["name"] for row in rows for actor in row.row.get("exploitedBy") or ()]
-        actors: list[ToolHit] = []
-        for name in dict.fromkeys(names) if query.facts and not query.is_plain else ():
-            answer = yield from self.call("get_actor", q=name)
-            actors += [hit for hit in answer.hits if hit.title == name]
-        return self.sentences_of(query, actors)
+        return self.sentences_of(self.fact_query("cve"), rows)
 
     def subject_facts(self) -> Plan[list[CitedSentence]]:
         """What the rows that the question names state; rows of one name are kept apart."""
@@ -509,12 +494,7 @@ class _Planner:
         listing = ListQuery(self.question, kind, () if kind == "entity" else self.subjects)
         answer = ToolAnswer(())
         for arguments, used in listing.attempts():
-            if listing.row_kind.tool in self.tools:
-                page = yield from self.list_all(listing.row_kind.tool, **arguments)
-            else:
-                codes = " ".join(meaning[0] for meaning in self.question.values("currency"))
-                ranked = yield from self.ranked(words=codes, kinds=[kind])
-                page = ToolAnswer(tuple(map(public_hit, ranked)), len(ranked) == _RANKED)
+            page = yield from self.list_all(listing.row_kind.tool, **arguments)
             hits = listing.matches(page.hits, used)
             answer = evolve(page, hits=tuple(hits))
             if hits:
