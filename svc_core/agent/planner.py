@@ -585,7 +585,8 @@ class _Planner:
         picks = [*telling.select(first, texts, self.now)]
         for part in others:
             picks += telling.select(part, texts, self.now, first)
-        numbers = {pick.text: pick.numbers for pick in picks}
+        # What a text asks, it does not state.
+        numbers = {pick.text: pick.numbers for pick in picks if not pick.text.endswith("?")}
         quotes = ((text, tuple(hits[n] for n in ns)) for text, ns in numbers.items())
         return [CitedSentence(_quotation(text, rows[0].row), rows) for text, rows in quotes]
 

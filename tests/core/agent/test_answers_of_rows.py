@@ -166,12 +166,47 @@ def test_what_several_sources_tell_is_told_once(
     assert reply.sources
 
 
+KINDS = [
+    ("When did Microsoft file its 10-K?", ["filed its 10-K for the period to 2019-06-30"]),
+    ("Which vendors have the most exploited vulnerabilities?", ["Progress: 1 of 5 vuln"]),
+    ("Vulnerabilities with a CVSS of 10", ["CVE-2024-3400", "CVE-2021-44228"]),
+    ("What happened with MOVEit?", ["CVE-2023-34362: The web application of MOVEit"]),
+    ("How many countries are there in Europe?", ["5 countries", "Belgium", "Ukraine"]),
+    ("Which countries use the euro?", ["Belgium, EUR", "Kosovo, EUR"]),
+    ("How many vulnerabilities affect Cisco?", ["CVE-2023-20198"]),
+    ("Which signals concern Microsoft?", ["8-K with item 1.05"]),
+    ("What is the weather of CVE-2023-34362?", ["no answer", "Closest, not an answer"]),
+    (
+        "How does the repair ship work and what is the BalticLink East cable?",
+        ["Cable Fulmar left Kalmar", "BalticLink East"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("question", "parts"), KINDS, ids=[item[0] for item in KINDS])
+def test_rows_of_every_kind_answer(asker: Asker, question: str, parts: list[str]) -> None:
+    reply = asker.ask(question)
+    assert [part for part in parts if part not in reply.text] == []
+
+
+def test_a_country_without_a_known_money_is_none_that_uses_it(asker: Asker) -> None:
+    assert "Antarctica" not in asker.ask("Which countries use the euro?").text
+
+
+def test_what_is_asked_of_the_service_itself_is_no_question_about_rows(asker: Asker) -> None:
+    reply = asker.ask("How do I create an API key?")
+    assert "answered by the documentation" in reply.text
+    assert not reply.sources
+
+
 UNTOLD = [
     "What is the capital of Peru?",
     "What happened in Chile last week?",
     "Who is the chief executive of Kestrel Exchange?",
     "What is the CVSS score of Dragonfly?",
     "What is the population of Bangladesh?",
+    "Compare the weather of CVE-2023-34362 and CVE-2024-3400",
+    "How strong was the quake near Tres Pinos in Norway?",
 ]
 
 

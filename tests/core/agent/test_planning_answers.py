@@ -217,6 +217,21 @@ def test_a_figure_is_that_of_the_time_that_is_asked_for(question: str, values: l
     assert ("40 USD less" in reply.text) == (len(values) == 2)
 
 
+FILINGS = [
+    ("When did Heron file its 10-K?", [2024]),
+    ("When did Heron file its 10-K for fiscal year 2023?", [2023]),
+    ("When did Heron file its 10-K for 2022?", [2022]),
+    ("When did Heron file its 10-K for 2011?", []),
+    ("When did Heron file its 10-Q?", []),
+]
+
+
+@pytest.mark.parametrize(("question", "years"), FILINGS)
+def test_a_filing_is_that_of_the_period_that_is_asked_for(question: str, years: list[int]) -> None:
+    reply, _ = ask(question, list_entities=page([APPLE]), list_financial_observations=page(ROWS))
+    assert [year for year in range(2020, 2026) if f"on {year}-11-01" in reply.text] == years
+
+
 # -- names -------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,60 @@
+"""Which sentences rows state: labelled ones of a model, and what turns a meaning."""
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_core.text.facts import TextFacts
+
+ANSWERS = Path(__file__).parents[3] / "benchmarks" / "answers"
+
+
+def test_labelled_sentences_are_kept_and_caught() -> None:
+    """The sentences were looked at: `benchmarks/README.md` has figures of others."""
+    rows = json.loads((ANSWERS / "rows.json").read_text())
+    facts = {id_: TextFacts.of(row) for id_, row in rows.items()}
+    right = {"faithful": 0, "unfaithful": 0}
+    claims = (ANSWERS / "claims.tsv").read_text().splitlines()
+    for claim in csv.DictReader(claims, delimiter="\t", quoting=csv.QUOTE_NONE):
+        held = TextFacts.union(facts[id_] for id_ in claim["rows"].split())
+        right[claim["label"]] += held.entail(claim["sentence"]) == (claim["label"] == "faithful")
+    assert right["faithful"] >= 95
+    assert right["unfaithful"] >= 96
+
+
+BREACH = {
+    "title": "Data theft",
+    "entities": [
+        {"name": "Gravel Lynx", "role": "actor"},
+        {"name": "Heron Port Authority", "role": "target"},
+    ],
+}
+DEPTH = {"name": "Depth of the basin", "value": 38, "unit": "km"}
+MARKET = (
+    "Heron Lines bought Tern Shipping. Tern Shipping owes Petrel Bank two hundred and five euros."
+)
+CLAIMS = [
+    (BREACH, "Gravel Lynx breached the Heron Port Authority.", None),
+    (BREACH, "The Heron Port Authority breached Gravel Lynx.", "role"),
+    (DEPTH, "The depth of the basin is 38 km.", None),
+    (DEPTH, "The depth of the basin is 38,000 m.", None),
+    (DEPTH, "The depth of the basin is 38 kg.", "value"),
+    (MARKET, "Tern Shipping owes Petrel Bank 205 euros.", None),
+    (MARKET, "Tern Shipping owes Petrel Bank 250 euros.", "value"),
+    (MARKET, "Tern Shipping bought Heron Lines.", "role"),
+]
+
+
+@pytest.mark.parametrize(("row", "sentence", "fault"), CLAIMS)
+def test_what_turns_a_meaning_is_a_fault(
+    row: str | Mapping[str, Any], sentence: str, fault: str | None
+) -> None:
+    assert TextFacts.of(row).fault(sentence) == fault
+
+
+def test_a_day_that_no_calendar_has_is_no_date() -> None:
+    assert not TextFacts.of("The port opened.").entail("The port opened on 31 February 2025.")
