@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from svc_core import wire
 from svc_core.agent.agent_ports import Message
-from svc_core.agent.operations import OPERATIONS
+from svc_core.agent.operations import OPERATIONS, GetModel, get_model
 from svc_core.agent.request import ChatRequest, of_completion, of_ui
+from svc_core.base import drive
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
 from svc_core.operation.parsing import read_json, request_shape
@@ -389,3 +390,11 @@ def test_any_json_is_a_question_or_a_refusal(path: str, body: Any) -> None:
     else:
         assert outcome.turn.question.strip()
         assert all(item.text.strip() for item in outcome.turn.history)
+
+
+def test_there_is_one_model() -> None:
+    nobody: Any = None
+    assert json.loads(drive.run(get_model(nobody, GetModel("svc-agent"))).raw)["id"] == "svc-agent"
+    with pytest.raises(Problem, match="NOT_FOUND") as refusal:
+        drive.run(get_model(nobody, GetModel("gpt-4o")))
+    assert "svc-agent" in str(refusal.value.detail)

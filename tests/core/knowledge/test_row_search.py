@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import attrs
 import pytest
 
 from svc_core import catalog
@@ -13,6 +14,7 @@ from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.access.roles import SCOPES_OF_ROLES
 from svc_core.base import drive
 from svc_core.contract.problem import Problem
+from svc_core.knowledge.retrieval import TimeLimit
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.executor import Execution
@@ -189,3 +191,17 @@ def test_a_question_has_words_within_bounds(desk: Desk, q: str) -> None:
     with pytest.raises(Problem) as failure:
         desk.search(q)
     assert failure.value.type.code == "VALIDATION_FAILED"
+
+
+def test_where_reports_are_not_read_in_time_the_others_are_found(desk: Desk) -> None:
+    async def late(work: Any, seconds: float) -> Any:
+        work.close()
+        raise TimeoutError(seconds)
+
+    usual = desk.house.host
+    desk.house.host = attrs.evolve(usual, providers={**usual.providers, TimeLimit: late})
+    try:
+        kinds = {row["kind"] for row in desk.search("kestrel")}
+    finally:
+        desk.house.host = usual
+    assert kinds == {"incident", "newsItem", "subject", "profile", "key"}

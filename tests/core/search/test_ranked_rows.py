@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.base import drive
-from svc_core.search.ranked_rows import COUNTED_MAX, RankedRow
+from svc_core.search.ranked_rows import COUNTED_MAX, POSTINGS_MAX, RankedRow, _sought
 from svc_http.stores import MemoryStorage
 from tests.core.search.ranked import (
     COLLECTIONS,
@@ -127,3 +127,19 @@ def test_where_every_word_is_common_the_newest_rows_are_told_apart() -> None:
     rows = ask(store, drive.run, "storm wind storm")
     assert rows[0].share == pytest.approx(1, abs=0.003)
     assert rows[0].id == "last"
+
+
+@given(st.dictionaries(st.tuples(st.integers(0, 3), st.sampled_from("abcd")),
+                       st.integers(0, COUNTED_MAX)))  # fmt: skip
+def test_rows_are_sought_by_the_rarest_words_within_a_bound(counts: dict[Any, int]) -> None:
+    sought = {(place, word) for place, words in _sought(counts).items() for word in words}
+    cost = [number if number < COUNTED_MAX else POSTINGS_MAX // 3 for number in counts.values()]
+    costs = dict(zip(counts, cost, strict=True))
+    assert sum(costs[key] for key in sought) <= POSTINGS_MAX
+    left_out = {key for key, number in counts.items() if number} - sought
+    assert all(counts[a] <= counts[b] for a in sought for b in left_out)
+    assert not left_out or sum(cost) > POSTINGS_MAX
+
+
+def test_a_word_beyond_the_bound_is_not_sought() -> None:
+    assert len(_sought({(0, word): COUNTED_MAX for word in "abcde"})[0]) == 3
