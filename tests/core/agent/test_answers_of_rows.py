@@ -175,6 +175,7 @@ KINDS = [
     ("Which countries use the euro?", ["Belgium, EUR", "Kosovo, EUR"]),
     ("How many vulnerabilities affect Cisco?", ["CVE-2023-20198"]),
     ("Which signals concern Microsoft?", ["8-K with item 1.05"]),
+    ("Which countries have the most earthquakes?", ["EC: 2 of 8 events"]),
     ("What is the weather of CVE-2023-34362?", ["no answer", "Closest, not an answer"]),
     (
         "How does the repair ship work and what is the BalticLink East cable?",
@@ -187,6 +188,11 @@ KINDS = [
 def test_rows_of_every_kind_answer(asker: Asker, question: str, parts: list[str]) -> None:
     reply = asker.ask(question)
     assert [part for part in parts if part not in reply.text] == []
+
+
+def test_rows_are_narrowed_to_the_entity_that_is_named(asker: Asker) -> None:
+    calls = dict(asker.ask("Which signals concern Microsoft?").calls)
+    assert str(calls["list_signals"]["entityId"]).startswith("ent_")
 
 
 def test_a_country_without_a_known_money_is_none_that_uses_it(asker: Asker) -> None:
@@ -207,6 +213,7 @@ UNTOLD = [
     "What is the population of Bangladesh?",
     "Compare the weather of CVE-2023-34362 and CVE-2024-3400",
     "How strong was the quake near Tres Pinos in Norway?",
+    "What is the LEI of Microsoft in Norway?",
 ]
 
 

@@ -43,6 +43,7 @@ CLAIMS = [
     (DEPTH, "The depth of the basin is 38 km.", None),
     (DEPTH, "The depth of the basin is 38,000 m.", None),
     (DEPTH, "The depth of the basin is 38 kg.", "value"),
+    (DEPTH, "38.", None),
     (MARKET, "Tern Shipping owes Petrel Bank 205 euros.", None),
     (MARKET, "Tern Shipping owes Petrel Bank 250 euros.", "value"),
     (MARKET, "Tern Shipping bought Heron Lines.", "role"),
