@@ -674,6 +674,8 @@ ELSEWHERE = frozenset(
         "speakReport",  # needs a voice, and writes one row as `triggerReport` does
         "fsckLedger",
         "verifyLedger",  # these two only read
+        "getModel",
+        "listModels",  # these two read no store
         "createChatCompletion",
         "streamChat",  # streams: `bench_streams.py`
         "getPaymentReceipt",
