@@ -13,7 +13,8 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import pairwise
+from functools import cached_property
+from itertools import chain, pairwise
 
 from attrs import evolve, frozen
 
@@ -74,6 +75,27 @@ class Passage:
     text: str
     at: datetime | None = None
 
+    @cached_property
+    def words(self) -> list[str]:
+        """The folded words of its title and text."""
+        return split_words(f"{self.title}\n{self.text[:TEXT_MAX]}")
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Its words, their terms, and the initials of its names."""
+        initials = _initials(f"{self.title}\n{self.text[:TEXT_MAX]}")
+        return frozenset([*self.words, *map(term_of, self.words), *initials])
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The folded words that it writes as names."""
+        return _written_as_names(self)
+
+    @cached_property
+    def candidates(self) -> tuple["_Candidate", ...]:
+        """Its title and sentences, each with its tokens."""
+        return tuple(_candidates(self))
+
 
 @frozen
 class Sentence:
@@ -96,6 +118,16 @@ class _Candidate:
     language: str | None
     score: float = 0.0
 
+    @cached_property
+    def groups(self) -> frozenset[int]:
+        """The numbers of the synonym lists that hold one of its tokens."""
+        return frozenset(chain.from_iterable(map(groups, self.tokens)))
+
+    @cached_property
+    def context_groups(self) -> frozenset[int]:
+        """The numbers of the synonym lists that hold a token of its context."""
+        return frozenset(chain.from_iterable(map(groups, self.context)))
+
     @property
     def at(self) -> float:
         """The date of its passage in seconds since 1970."""
@@ -117,11 +149,13 @@ def select(
     if not (query.terms or query.names):
         return ()
     for item in passages[:PASSAGES_MAX]:
-        named = _written_as_names(item) & words
-        own = queries.setdefault(named, query_of(text, named, subject_of))
+        named = item.names & words
+        if named not in queries:
+            queries[named] = query_of(text, named, subject_of)
+        own = queries[named]
         query = own if len(own.names) > len(query.names) else query
         if (own.names or own.terms) and _is_relevant(own, item):
-            lines = [*_candidates(_cap_date(item, now))]
+            lines = _cap_date(item, now).candidates
             candidates += lines
             ranking += [evolve(line, score=_score(own, line)) for line in lines]
     hits = sorted((hit for hit in ranking if hit.score > 0), key=_order)
@@ -140,10 +174,10 @@ def _follows(candidate: _Candidate, best: _Candidate) -> bool:
 
 def _is_relevant(query: TextQuery, passage: Passage) -> bool:
     """Whether a passage holds the names of the question, or one of those compared."""
-    text = f"{passage.title}\n{passage.text[:TEXT_MAX]}"
-    tokens = split_words(text)
-    vocabulary = frozenset([*tokens, *map(term_of, tokens), *_initials(text)])
-    matches = [name.is_in(vocabulary) and _is_whole(name, query, tokens) for name in query.names]
+    matches = [
+        name.is_in(passage.vocabulary) and _is_whole(name, query, passage.words)
+        for name in query.names
+    ]
     return all(matches) or (query.kind == "compare" and any(matches))
 
 
@@ -297,20 +331,12 @@ def _match(term: str, candidate: _Candidate, query: TextQuery) -> float:
     is_cost = query.asks_sum and groups(term) & groups(word_root("cost"))
     if is_cost and has_expression("money", candidate.text):
         return OTHER_WORD
-    if _holds_term(term, candidate):
+    if not groups(term).isdisjoint(candidate.groups):
         return OTHER_WORD
     if term in candidate.context:
         return NEARBY
-    beside = any(groups(term) & groups(token) for token in candidate.context)
-    return NEARBY * OTHER_WORD if beside else 0.0
-
-
-def _holds_term(term: str, candidate: _Candidate) -> bool:
-    """Whether the sentence itself holds a term or a synonym."""
-    numbers = groups(term)
-    return term in candidate.tokens or any(
-        not numbers.isdisjoint(groups(token)) for token in candidate.tokens
-    )
+    is_beside = not groups(term).isdisjoint(candidate.context_groups)
+    return NEARBY * OTHER_WORD if is_beside else 0.0
 
 
 def _is_of_time(query: TextQuery, candidate: _Candidate) -> bool:

@@ -3,7 +3,7 @@
 import random
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from itertools import islice
+from itertools import cycle, islice
 
 import pytest
 from attrs import evolve
@@ -49,22 +49,18 @@ def test_questions_are_answered_rightly_or_not_at_all(half):
 
 
 @pytest.mark.parametrize("question", SAMPLE, ids=lambda question: question.text[:40])
-def test_the_order_of_passages_changes_nothing(question):
-    permutation = list(PASSAGES)
+def test_neither_the_order_of_passages_nor_one_about_something_else_changes_anything(question):
+    stranger = Passage(99, "Cookery column", "Simmer the broth gently and season with dill.", NOW)
+    permutation = [stranger, *PASSAGES]
     random.Random(7).shuffle(permutation)
     assert texts(question.text, permutation) == texts(question.text)
 
 
-@pytest.mark.parametrize("question", SAMPLE, ids=lambda question: question.text[:40])
-def test_a_passage_about_something_else_changes_nothing(question):
-    stranger = Passage(99, "Cookery column", "Simmer the broth gently and season with dill.", NOW)
-    assert texts(question.text, (stranger, *PASSAGES)) == texts(question.text)
-
-
 def test_injections_in_a_question_change_no_answer():
-    for number, attack in enumerate(INJECTIONS):
-        question = early()[number % len(early())]
-        assert texts(f"{attack}\n{question}", FEW) == texts(question, FEW) != [], attack
+    replies = {question: texts(question, FEW) for question in early()}
+    assert all(replies.values())
+    for attack, (question, reply) in zip(INJECTIONS, cycle(replies.items()), strict=False):
+        assert texts(f"{attack}\n{question}", FEW) == reply, attack
 
 
 def test_injections_alone_are_no_question():
@@ -74,8 +70,7 @@ def test_injections_alone_are_no_question():
 
 @pytest.mark.parametrize("place", ["title", "text"])
 def test_injections_in_documents_are_never_told(place):
-    for number, attack in enumerate(INJECTIONS):
-        question = early()[number % len(early())]
+    for attack, question in zip(INJECTIONS, cycle(early()), strict=False):
         attacks = [
             evolve(item, **{place: f"{attack}\n{getattr(item, place)}\n{attack}"}) for item in FEW
         ]
