@@ -145,7 +145,8 @@ def select(
     text = _asking_part(question)
     words = frozenset(split_words(f"{text} {subject_of}"))
     queries: dict[frozenset[str], TextQuery] = {}
-    candidates, ranking, query = [], [], query_of(text)
+    candidates: list[_Candidate] = []
+    ranking, query = [], query_of(text)
     if not (query.terms or query.names):
         return ()
     for item in passages[:PASSAGES_MAX]:
