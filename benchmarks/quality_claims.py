@@ -1,45 +1,62 @@
 """Measures which sentences of a model are kept and which are caught, by class and language.
 
-    python -m benchmarks.quality_claims [claims.tsv [rows.json]] [--list]
+    python -m benchmarks.quality_claims [claims.tsv rows.json] [--list]
 
-The labelled sentences are ours, `answers/claims.tsv` over `answers/rows.json`: they were looked at
-while the rules were made. A file of others stands in for them, with its rows.
+The labelled sentences of `answers` are ours: two halves of 200 sentences, and 60 of other shapes
+over the rows of both. All were looked at while the rules were made. A file of others stands in for
+them, with its rows.
 """
 
 import csv
 import json
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
-from svc_core.text.facts import TextFacts
+from svc_core.text.facts import Fault, TextFacts
 
 HERE = Path(__file__).parent / "answers"
-
-
-GOALS = {"faithful": 0.9, "unfaithful": 0.95}
+SETS = ("claims", "claims_second", "claims_shapes")
+GOALS = {"faithful": 0.85, "unfaithful": 0.9}
 """The shares that are to be kept and caught."""
+
+
+def judged(claims: Path, *rows: Path) -> Iterator[tuple[dict[str, str], Fault | None]]:
+    """The labelled sentences of a file, each with the fault that is found against its rows."""
+    facts = {
+        id_: TextFacts.of(row) for path in rows for id_, row in json.loads(path.read_text()).items()
+    }
+    lines = claims.read_text().splitlines()
+    for claim in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+        held = TextFacts.union(facts[id_] for id_ in claim["rows"].split())
+        yield claim, held.fault(claim["sentence"])
 
 
 def main() -> int:
     """Measure, print, judge."""
-    arguments = sys.argv[1:]
-    paths = [Path(name) for name in arguments if not name.startswith("--")]
-    claims, rows = (paths + [HERE / "claims.tsv", HERE / "rows.json"][len(paths) :])[:2]
-    facts = {id_: TextFacts.of(row) for id_, row in json.loads(rows.read_text()).items()}
+    paths = [Path(name) for name in sys.argv[1:] if not name.startswith("--")]
+    sets = (
+        [tuple(paths)]
+        if paths
+        else [
+            (HERE / f"{name}.tsv", HERE / "rows.json", HERE / "rows_second.json") for name in SETS
+        ]
+    )
+    return sum(map(_measure, sets))
+
+
+def _measure(paths: tuple[Path, ...]) -> int:
     right: Counter[tuple[str, str]] = Counter()
     total: Counter[tuple[str, str]] = Counter()
-    with claims.open() as file:
-        for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
-            fault = TextFacts.union(facts[id_] for id_ in row["rows"].split()).fault(
-                row["sentence"]
-            )
-            is_right = (fault is None) == (row["label"] == "faithful")
-            for group in ("all", row["class"], row["language"]):
-                total[row["label"], group] += 1
-                right[row["label"], group] += is_right
-            if "--list" in arguments and not is_right:
-                print(row["id"], row["label"], row["class"], fault, "|", row["sentence"])
+    for row, fault in judged(*paths):
+        is_right = (fault is None) == (row["label"] == "faithful")
+        for group in ("all", row["class"], row["language"]):
+            total[row["label"], group] += 1
+            right[row["label"], group] += is_right
+        if "--list" in sys.argv and not is_right:
+            print(row["id"], row["label"], row["class"], fault, "|", row["sentence"])
+    print(paths[0].name)
     for key in sorted(total, key=lambda key: (key[0], key[1] != "all", key[1])):
         print(f"{key[0]:<11} {key[1]:<14} {right[key]:>3} of {total[key]:>3}")
     shares = {label: right[label, "all"] / total[label, "all"] for label in GOALS}

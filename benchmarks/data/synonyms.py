@@ -56,8 +56,8 @@ def groups(folder: Path) -> Iterator[frozenset[str]]:
                 )
         forms: defaultdict[str, set[str]] = defaultdict(set)
         for line in (folder / f"{name}.exc").read_text().splitlines():
-            form, *lemmas = [*filter(str.isalpha, line.split()), ""]
-            for lemma in lemmas:
+            form, *lemmas = line.split()
+            for lemma in filter(str.isalpha, lemmas if form.isalpha() else ()):
                 forms[lemma] |= {term_of(form), term_of(lemma)}
         yield from (group & (known | stop_words("en")) for group in map(frozenset, forms.values()))
 

@@ -17,18 +17,19 @@ Rule 4: names keep their sides of each other and of the verb; in the passive voi
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from heapq import nlargest
-from itertools import chain, islice
+from itertools import chain, combinations, islice
 from typing import Any, Final, Literal, TypeAlias
 
 from attrs import field, frozen
 
 from svc_core.text.language import guess
-from svc_core.text.quantities import claim_cues
+from svc_core.text.quantities import Value, claim_cues
 from svc_core.text.row_passages import (
     Clause,
     PlacedValue,
     RowPassage,
     RowWord,
+    Token,
     cognates,
     overlap,
     passage_of,
@@ -38,24 +39,29 @@ from svc_core.text.row_passages import (
     word_keys,
 )
 from svc_core.text.sentences import is_whole, split_sentences
+from svc_core.text.synonyms import opposite_keys
 from svc_core.text.words import stop_words
 
-NEW_MAX: Final = 0.2
+NEW_MAX: Final = 0.25
 """The share of a sentence's content, by weight, that may be new: half of the rows of
 labelled sentences chose it 32 times of 40 (ADR 58)."""
-NEW_MAX_TRANSLATED: Final = 0.5
+NEW_MAX_TRANSLATED: Final = 1 / 3
 """The same between two languages."""
 VALUE_WEIGHT: Final = 4.0
 """What a number or date weighs: as much as a middling word; between two languages twice that."""
 DENIAL_SHARE_MIN: Final = 1 / 3
 """Of what the nearest clause has in common with a denial, a clause that denies has so much."""
+SWAP_MAX: Final = 6
+"""Two names or values that exchange their places stand at most so many words apart."""
 VALUES_MAX: Final = 400
 CLAIM_VALUES_MAX: Final = 12
 """Numbers and dates that are read in rows, and in a sentence; one with more is not supported."""
 QUOTED_MEMBERS: Final = 4
 """So many members stand for a row without sentences."""
 
-Fault: TypeAlias = Literal["value", "place", "name", "bound", "new", "denial", "hedge", "role"]
+Fault: TypeAlias = Literal[
+    "value", "place", "name", "bound", "new", "denial", "hedge", "opposite", "role"
+]
 
 
 @frozen
@@ -97,7 +103,7 @@ class TextFacts:
             self._value_fault(claim)
             or self._word_fault(claim)
             or self._turn_fault(claim)
-            or self._role_fault(claim)
+            or self._order_fault(claim)
         )
 
     def nearest(self, sentence: str) -> tuple[float, str] | None:
@@ -129,21 +135,21 @@ class TextFacts:
         return frozenset(day[0] for day in days if day[0])
 
     def _value_fault(self, claim: RowPassage) -> Fault | None:
-        values = claim.values
         places = range(len(self._values))
-        sources = [[at for at in places if self._follows(own, at)] for own in values]
-        if not all(sources) or len(values) > CLAIM_VALUES_MAX:
+        sources = [[at for at in places if self._follows(own, at)] for own in claim.values]
+        if not all(sources) or len(sources) > CLAIM_VALUES_MAX:
             return "value"
-        overlaps = [[own.overlap(row) for row in self._values] for own in values]
+        overlaps = [[own.overlap(row) for row in self._values] for own in claim.values]
         shares = [[max(map(row.__getitem__, places)) for places in sources] for row in overlaps]
-        for number, own in enumerate(values):
-            if self._is_tied(own, sources[number]):
-                continue
+        for number, own in enumerate(claim.values):
             for at in set(places).difference(sources[number]):
-                if not own.quantity.is_like(self._values[at].quantity):
+                rows = [self._values[place] for place in (at, *sources[number])]
+                twins = [twin for twin, row in enumerate(sources) if at in row]
+                if not own.quantity.is_like(rows[0].quantity) or not (
+                    twins or all(row.is_member for row in rows)
+                ):
                     continue
                 # The other value may be in the sentence, too: then a swap has to serve both.
-                twins = [twin for twin, row in enumerate(sources) if at in row]
                 losses = (shares[twin][twin] - shares[twin][number] for twin in twins)
                 if overlaps[number][at] - shares[number][number] > max(losses, default=0.0):
                     return "place"
@@ -151,14 +157,6 @@ class TextFacts:
 
     def _follows(self, own: PlacedValue, place: int) -> bool:
         return own.quantity.follows(self._values[place].quantity, self._years)
-
-    def _is_tied(self, own: PlacedValue, places: list[int]) -> bool:
-        """Whether what is counted, or a name with a number (CVSS 3.1), is the same here."""
-        behind, names = word_keys(own.behind[:1]), word_keys(w for w in own.before[:1] if w.is_name)
-        return any(
-            behind & word_keys(row.behind[:1]) or names & row.around
-            for row in map(self._values.__getitem__, places)
-        )
 
     # -- words -----------------------------------------------------------------------------------
 
@@ -190,29 +188,20 @@ class TextFacts:
                     return "bound"
                 if word.is_name and (is_new or not word.folded.isalpha()):
                     return "name"
-            if word.is_name and not is_new and not self._is_subject(word, claim):
-                return "name"
             total += word.weight
             new += word.weight * is_new
         limit = NEW_MAX_TRANSLATED if is_translated else NEW_MAX
         return None if total and new <= limit * total else "new"
 
-    def _is_subject(self, name: RowWord, claim: RowPassage) -> bool:
-        """Whether a row is about a name, or says of it some of what the sentence says."""
-        others = [word for word in claim.words if not word.is_name and word.weight]
-        return not others or any(
-            passage.is_member or overlap(others, passage.keys) or passage.values
-            for passage in self.passages
-            if not name.keys.isdisjoint(passage.keys)
-        )
-
     # -- what turns a meaning --------------------------------------------------------------------
 
     def _turn_fault(self, claim: RowPassage) -> Fault | None:
+        is_supposed = any(_hedges(clause, claim) for clause in claim.clauses)
+        is_denied = any(_denies(clause, claim, "lack") for clause in claim.clauses)
         for own in claim.clauses:
             words = [word for word in row_words(own) if word.weight and not word.is_name]
             shares = [
-                (share, clause, passage.language)
+                (share, clause, passage)
                 for passage in self.passages
                 for share, clause in _clause_shares(words, passage, claim.words)
             ]
@@ -220,43 +209,28 @@ class TextFacts:
             nearest = [row[1:] for row in shares if row[0] == largest > 0]
             if not nearest:
                 continue
-            if _denies(own, claim.language):
-                least = largest * DENIAL_SHARE_MIN
-                near = [row[1:] for row in shares if overlap(words, word_keys(row[1])) > least]
-                is_turned = not any(_denies(*row) for row in near)
-            else:
-                is_turned = all(_denies(*row) for row in nearest)
-                is_turned = is_turned or overlap(words, self._denied) > 0
-            if is_turned:
+            if _denies(own, claim, "lack"):
+                near = [row[1:] for row in shares if row[0] > largest * DENIAL_SHARE_MIN]
+                if not any(_denies(*row, "lack") for row in near):
+                    return "denial"
+            elif not is_denied and all(_denies(*row) for row in nearest):
                 return "denial"
-            if not _hedges(own, claim.language) and all(_hedges(*row) for row in nearest):
+            if not is_supposed and all(_hedges(*row) for row in nearest):
                 return "hedge"
+            if any(_opposes(word, passage) for word in words for _, passage in nearest):
+                return "opposite"
         return None
-
-    @cached_property
-    def _denied(self) -> frozenset[str]:
-        """What stands only in sentences that deny."""
-        sides: tuple[set[str], set[str]] = set(), set()
-        for passage in self.passages:
-            sides[0].update(passage.context)
-            for clause in passage.clauses:
-                is_denied = not passage.is_member and _denies(clause, passage.language)
-                sides[is_denied].update(*(w.keys for w in row_words(clause) if w.weight))
-        return frozenset(sides[1] - sides[0])
 
     # -- who does what to whom -------------------------------------------------------------------
 
-    def _role_fault(self, claim: RowPassage) -> Fault | None:
-        order = _order(claim)
-        shares = [(overlap(claim.words, p.keys), p) for p in self.passages if not p.is_member]
+    def _order_fault(self, claim: RowPassage) -> Fault | None:
+        order = _logical_order(claim)
+        shares = [(_share(claim, p), p) for p in self.passages if not p.is_member]
         largest = max((share for share, _ in shares), default=0.0)
-        nearest = [_order(passage) for share, passage in shares if share == largest > 0]
-        verbs_move = claim.language == "de"
-        is_swapped = [_is_swapped(order, row, verbs_move=verbs_move) for row in nearest]
+        nearest = [_logical_order(passage) for share, passage in shares if share == largest > 0]
+        is_swapped = nearest and all(_is_swapped(order, source, self._years) for source in nearest)
         rows = [passage.roles for passage in self.passages if passage.roles]
-        if (nearest and all(is_swapped)) or any(_is_target_first(order, *row) for row in rows):
-            return "role"
-        return None
+        return "role" if is_swapped or any(_is_target_first(order, *row) for row in rows) else None
 
 
 def _clause_shares(
@@ -277,77 +251,81 @@ def _share(claim: RowPassage, passage: RowPassage) -> float:
     return words + (values if passage.is_member else min(values, words))
 
 
-def _hedges(clause: Clause, language: str | None) -> bool:
-    return any(word.folded in claim_cues("hedge", language) for word in row_words(clause))
+def _hedges(clause: Clause, passage: RowPassage) -> bool:
+    """Whether a clause supposes; a question states nothing."""
+    cues = claim_cues("hedge", passage.language)
+    return passage.text.endswith("?") or any(word.folded in cues for word in row_words(clause))
 
 
-def _denies(clause: Clause, language: str | None) -> bool:
-    """Whether a clause denies; two denials are none."""
-    denials = claim_cues("denial", language)
+def _denies(clause: Clause, passage: RowPassage, also: str = "denial") -> bool:
+    """Whether a clause denies; two denials are none. `also` are further cues."""
+    denials = claim_cues("denial", passage.language) | claim_cues(also)
     return sum(w.folded in denials and not w.is_name for w in row_words(clause)) % 2 == 1
 
 
-@frozen
-class _Place:
-    """A word in the logical order of a sentence; one behind a preposition is not bare."""
-
-    word: RowWord
-    is_bare: bool
-
-
-_Pair: TypeAlias = tuple[int, _Place, int, _Place]
-"""A word of a sentence and its like in the source, each behind its place."""
+def _opposes(word: RowWord, passage: RowPassage) -> bool:
+    """Whether a passage says the opposite of a word, and not the word."""
+    return word.keys.isdisjoint(passage.keys) and not opposite_keys(word.keys).isdisjoint(
+        word_keys(passage.words)
+    )
 
 
-def _order(passage: RowPassage) -> list[_Place]:
-    """The words that state something, as they stand, but an agent of the passive voice first."""
-    stops, agents, others = stop_words(passage.language), list[_Place](), list[_Place]()
-    is_passive = any(word.folded in claim_cues("passive") for word in passage.words)
-    side, is_bare = others, True
-    for word in passage.words:
-        if is_passive and word.folded in claim_cues("agent"):
-            side, is_bare = agents, True
-        elif word.folded in claim_cues("preposition"):
-            side, is_bare = others, False
-        elif word.folded in stops and not word.is_name:
-            if word.folded not in claim_cues("determiner"):
-                side, is_bare = others, True
-        else:
-            side.append(_Place(word, is_bare))
-            is_bare = is_bare or (side is others and not word.is_name)
-    return agents + others
+def _logical_order(passage: RowPassage) -> list[Token]:
+    """The names, values and words that state something; of the passive voice the agent first."""
+    tokens = [token for clause in passage.clauses for token in clause]
+    places = {
+        kind: [at for at, token in enumerate(tokens) if _is_cue(token, kind)]
+        for kind in ("passive", "agent", "preposition")
+    }
+    agents = [at for at in places["agent"] if any(verb < at for verb in places["passive"])]
+    if agents:
+        start = agents[0]
+        verb = max(at for at in places["passive"] if at < start)
+        end = next((at for at in places["preposition"] if at > start + 1), len(tokens))
+        parts = slice(start + 1, end), slice(verb + 1, start), slice(verb), slice(end, None)
+        tokens = [token for part in parts for token in tokens[part]]
+    stops = stop_words(passage.language)
+    return [
+        token
+        for token in tokens
+        if isinstance(token, Value) or token.is_name or (token.weight and token.folded not in stops)
+    ]
 
 
-def _is_swapped(claim: list[_Place], source: list[_Place], *, verbs_move: bool) -> bool:
-    """Whether names have changed their sides, of each other or of the words between them."""
-    pairs: list[_Pair] = []
-    free = dict(enumerate(source))
+def _is_cue(token: Token, kind: str) -> bool:
+    return isinstance(token, RowWord) and token.folded in claim_cues(kind)
+
+
+def _is_swapped(claim: list[Token], source: list[Token], years: frozenset[int]) -> bool:
+    """Whether two names or values have changed their sides, each of the other and of a word."""
+    free, places = dict(enumerate(source)), list[tuple[int, int, Token]]()
     for at, own in enumerate(claim):
-        matches = (
-            to for to, other in free.items() if not own.word.keys.isdisjoint(other.word.keys)
-        )
-        if (to := next(matches, None)) is not None:
-            pairs.append((at, own, to, free.pop(to)))
-    names = [pair for pair in pairs if pair[1].word.is_name]
-    lost = [pair for pair in names if pair[1].is_bare < pair[3].is_bare]
-    won = [pair for pair in names if pair[1].is_bare > pair[3].is_bare]
-    if any((a[0] - b[0]) * (a[2] - b[2]) < 0 for a in lost for b in won):
-        return True
-    flips = 0
-    bare = [pair for pair in pairs if pair[1].is_bare and pair[3].is_bare]
-    for index, (at, own, to, _) in enumerate(bare):
-        for later, other, further, _ in bare[index + 1 :]:
-            is_flip = to > further
-            if own.word.is_name and other.word.is_name:
-                if is_flip and later - at > 1 and to - further > 1:
-                    return True
-            elif own.word.is_name != other.word.is_name and to != further and not verbs_move:
-                flips += 1 if is_flip else -1
-    return flips > 0
+        place = next((to for to, other in free.items() if _is_same(own, other, years)), None)
+        if place is not None:
+            places.append((at, place, own))
+            del free[place]
+    for index, (at, place, own) in enumerate(places):
+        near = [row for row in places[index + 1 :] if row[0] - at <= SWAP_MAX and row[1] < place]
+        if _is_end(own) and any(
+            isinstance(middle, RowWord) and _is_end(last) and to < between
+            for (_, between, middle), (_, to, last) in combinations(near, 2)
+        ):
+            return True
+    return False
 
 
-def _is_target_first(claim: list[_Place], actors: frozenset[str], targets: frozenset[str]) -> bool:
+def _is_end(token: Token) -> bool:
+    return isinstance(token, Value) or token.is_name
+
+
+def _is_same(own: Token, other: Token, years: frozenset[int]) -> bool:
+    if isinstance(own, RowWord) and isinstance(other, RowWord):
+        return not own.keys.isdisjoint(other.keys)
+    return isinstance(own, Value) and isinstance(other, Value) and own.follows(other, years)
+
+
+def _is_target_first(claim: list[Token], actors: frozenset[str], targets: frozenset[str]) -> bool:
     """Whether a row's target stands before its actor in the logical order of a sentence."""
-    names = [place.word.folded if place.word.is_name else "" for place in claim]
+    names = [word.folded if isinstance(word, RowWord) and word.is_name else "" for word in claim]
     ends = [[at for at, name in enumerate(names) if name in side] for side in (targets, actors)]
     return all(ends) and min(ends[0]) < min(ends[1])

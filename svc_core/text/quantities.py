@@ -30,13 +30,13 @@ _DECIMAL_COMMA: Final = frozenset({"de", "fr", "es", "it", "pt", "nl", "pl", "sk
 _BLANKS: Final = "’'\u00a0\u202f "
 _DIGITS: Final = (
     r"(?<![\w,:/.])(?<!\w-)(?:(?<=[\s$€£¥(\"'“‘«„~≈-])|(?<=^))[-−]?"
-    rf"(?:\d{{1,3}}([.,{_BLANKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
+    rf"(?:\d{{1,3}}(?P<mark>[.,{_BLANKS}])\d{{3}}(?:(?P=mark)\d{{3}})*(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
     r"(?!\d|[.,:/]\d|-[A-Z\d])"
 )
 _SIGN: Final = re.compile(r"(?:[A-Z]{1,2}[$]|[$€£¥]|\b[A-Z]{3}\s)\s?$")
 _HUNDREDS: Final = re.compile(r"(?<=[a-zäöü])(hundert|tausend)(?=[a-zäöü]|\b)")
+_QUARTER: Final = re.compile(r"\b(?:(\d{4})[-\s])?Q([1-4])\b")
 _SIGN_CHARS: Final = 5
-_BEFORE: Final = 24  # characters that hold what says that a number is not exact
 
 
 @cache
@@ -62,9 +62,9 @@ def _rows(kind: str) -> list[tuple[str, list[str]]]:
 
 
 @cache
-def _expression(kind: str) -> str:
+def _expression(kind: str, name: str = "") -> str:
     """The words of a kind in any case, also without accents; codes (`USD`) in capitals only."""
-    words = {word for _, spellings in _rows(kind) for word in spellings}
+    words = {word for key, spellings in _rows(kind) if name in key for word in spellings}
     codes = {word for word in words if len(word) == len("USD") and word.isupper()}
     return f"(?i:{alternation(words - codes | set(map(fold_case, words - codes)))})|" + (
         alternation(codes) or "(?!)"
@@ -95,8 +95,9 @@ class Value:
 
     @property
     def keys(self) -> frozenset[str]:
-        """What words of its unit are found by."""
-        return unit_keys(self.units)
+        """What words of its unit are found by, or the parts of its date."""
+        parts = (part for day in self.days for part in zip("ymd", day, strict=False))
+        return unit_keys(self.units).union(f"#{name}{part}" for name, part in parts if part)
 
     def whole(self, other: "Value") -> "Value | None":
         """The date of which this is one part and another the rest (Monday, 3 May), if it is one."""
@@ -157,7 +158,7 @@ def unit_keys(units: Iterable[Unit]) -> frozenset[str]:
 
 def values_of(text: str, language: str | None) -> tuple[str, list[Value]]:
     """The text with German numbers parted, and its numbers and dates in order."""
-    text = _HUNDREDS.sub(r" \1 ", text)
+    text = _QUARTER.sub(r"\2 quarter \1", _HUNDREDS.sub(r" \1 ", text))
     numbers = (
         _quantity(text, match, language)
         for match in _number().finditer(text)
@@ -224,7 +225,10 @@ def _is_valid(row: Day) -> bool:
 
 @cache
 def _number() -> re.Pattern[str]:
-    return re.compile(rf"{_DIGITS}|\b(?P<word>{_expression('number')})\b")
+    return re.compile(
+        rf"(?:\b(?P<about>{_expression('cue', 'about')})\s[$€£¥]?)?"
+        rf"(?:(?P<digits>{_DIGITS})|(?<!\ba\s)(?<!per\s)\b(?P<word>{_expression('number')})\b)"
+    )
 
 
 @cache
@@ -239,12 +243,13 @@ def _rest() -> re.Pattern[str]:
 
 @cache
 def _unit() -> re.Pattern[str]:
-    return re.compile(rf"[\s-]?(?:(?:of|de)\s|d['’])?({_expression('unit')})(?!\w)")
+    return re.compile(rf"(?:st|nd|rd|th)?[\s-]?(?:(?:of|de)\s|d['’])?({_expression('unit')})(?!\w)")
 
 
 def _quantity(text: str, match: re.Match[str], language: str | None) -> Value:
-    is_word, end = bool(match["word"]), match.end()
-    amount, step = (_word(match[0]), 1.0) if is_word else _amount(match[0], language)
+    digits, end = match["digits"], match.end()
+    is_word = digits is None
+    amount, step = (_word(match["word"]), 1.0) if is_word else _amount(digits, language)
     while scale := _scale().match(text, end):
         keys = claim_words("scale")[fold_case(scale[1])]
         exact = [key for key in keys if key.endswith(language or "-")]
@@ -252,26 +257,18 @@ def _quantity(text: str, match: re.Match[str], language: str | None) -> Value:
         amount, step, end = amount * power, step * (1 if is_word else power), scale.end()
         if is_word and (rest := _rest().match(text, end)):
             amount, end = amount + _word(rest[1]), rest.end()
-    if step == 1.0 and amount and _is_about(text[max(0, match.start() - _BEFORE) : match.start()]):
+    if step == 1.0 and amount and match["about"]:
         step = max(10.0**place for place in range(16) if amount % 10**place == 0)
-    unit, sign = (
-        _unit().match(text, end),
-        _SIGN.search(text[max(0, match.start() - _SIGN_CHARS) : match.start()]),
-    )
+    start = match.start("word" if is_word else "digits")
+    unit, sign = _unit().match(text, end), _SIGN.search(text[max(0, start - _SIGN_CHARS) : start])
     units = unit_of(unit[1]) if unit else unit_of(sign[0]) if sign else frozenset[Unit]()
-    is_year = not is_word and amount in _YEARS and not units and match[0].strip().isdigit()
+    is_year = not is_word and amount in _YEARS and not units and digits.isdigit()
     days = ((int(amount), None, None, None),) if is_year else ()
     return Value(match.start(), unit.end() if unit else end, days, amount, step, units)
 
 
 def _word(word: str) -> float:
     return float(claim_words("number")[fold_case(word)][0])
-
-
-def _is_about(before: str) -> bool:
-    """Whether the last words before a number say that it is not exact."""
-    words = fold_case(before).split()[-2:]
-    return not claim_cues("about").isdisjoint({*words, " ".join(words)})
 
 
 def _amount(digits: str, language: str | None) -> tuple[float, float]:

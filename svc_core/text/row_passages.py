@@ -33,11 +33,13 @@ from svc_core.text.words import (
 
 TEXT_WORDS: Final = 6
 """A string of so many words is a text of its own, no word about its neighbours."""
+ACRONYM_LETTERS: Final = range(3, 6)
 LABELS_MAX: Final = 2_048  # labels of the rows of all kinds, with the ways to them
+DATE_WEIGHT: Final = 4.0
 NEAR: Final = 5
 """So many words on each side stand beside a value."""
 
-_SILENT: Final = ("frame", "hedge", "denial", "about", "preposition", "binding")
+_SILENT: Final = ("frame", "hedge", "denial", "lack", "about", "preposition", "binding")
 _BREAKS: Final = re.compile(
     r"[;:,()–—]|[.!?](?=\s)|(?<=\s)(?:and|but|while|und|aber|während|et|mais|y|pero)(?=\s)",
     re.IGNORECASE,
@@ -75,6 +77,7 @@ class RowPassage:
     is_member: bool = False
     context: frozenset[str] = field(default=frozenset(), repr=False)
     roles: tuple[frozenset[str], ...] = ()
+    siblings: frozenset[str] = field(default=frozenset(), repr=False)
 
     @cached_property
     def words(self) -> tuple[RowWord, ...]:
@@ -90,7 +93,13 @@ class RowPassage:
     def values(self) -> tuple["PlacedValue", ...]:
         """Its values in order."""
         return tuple(
-            PlacedValue(token, _beside(clause[at + 1 :]), _beside(clause[:at][::-1]), self.context)
+            PlacedValue(
+                token,
+                _beside(clause[at + 1 :]),
+                _beside(clause[:at][::-1]),
+                self.is_member,
+                self.siblings,
+            )
             for clause in self.clauses
             for at, token in enumerate(clause)
             if isinstance(token, Value)
@@ -99,25 +108,22 @@ class RowPassage:
 
 @frozen
 class PlacedValue:
-    """A value with the words that stand beside it, the nearest first, and what it is about."""
+    """A value with what stands beside it, the nearest first, and what is found by its object."""
 
     quantity: Value
-    behind: tuple[RowWord, ...]
-    before: tuple[RowWord, ...]
-    context: frozenset[str] = field(repr=False)
-
-    @cached_property
-    def around(self) -> frozenset[str]:
-        """What is found beside it, or in what its passage is about."""
-        return word_keys(self.behind + self.before) | self.context
+    behind: Clause
+    before: Clause
+    is_member: bool
+    siblings: frozenset[str] = field(repr=False)
 
     def overlap(self, other: "PlacedValue") -> float:
         """The weight of the words that stand beside both, the nearest most."""
+        around = word_keys(other.behind + other.before) | other.siblings
         return sum(
-            word.weight / place
+            (token.weight if isinstance(token, RowWord) else DATE_WEIGHT) / place
             for side in (self.behind, self.before)
-            for place, word in enumerate(side, 1)
-            if not word.keys.isdisjoint(other.around)
+            for place, token in enumerate(side, 1)
+            if not token.keys.isdisjoint(around)
         )
 
 
@@ -136,10 +142,10 @@ def overlap(words: Iterable[RowWord], vocabulary: frozenset[str]) -> float:
     return sum(word.weight for word in words if not word.keys.isdisjoint(vocabulary))
 
 
-def _beside(side: Clause) -> tuple[RowWord, ...]:
-    """The nearest words on one side of a value that weigh something, up to the next value."""
-    near = takewhile(lambda token: isinstance(token, RowWord), side[:NEAR])
-    return tuple(word for word in row_words(near) if word.weight)
+def _beside(side: Clause) -> Clause:
+    """What is nearest on one side of a value and states something, up to the next number."""
+    near = takewhile(lambda token: isinstance(token, RowWord) or token.days, side[:NEAR])
+    return tuple(token for token in near if isinstance(token, Value) or token.weight)
 
 
 # -- reading texts ---------------------------------------------------------------------------------
@@ -180,6 +186,7 @@ def text_passages(text: str) -> Iterator[RowPassage]:
 def _words(text: str, language: str | None, *, is_first: bool) -> Iterator[RowWord]:
     stops, silent = stop_words(language), _silent_words(language)
     run: tuple[str, ...] = ()
+    initials = ""
     for spelling in raw_words(text):
         if UNSPACED.match(spelling):
             for pair in terms(spelling, stops=frozenset()):
@@ -197,8 +204,18 @@ def _words(text: str, language: str | None, *, is_first: bool) -> Iterator[RowWo
         )
         is_name = is_capital or any(letter.isdigit() for letter in spelling)
         is_silent = not is_name and not {term, folded}.isdisjoint(stops | silent)
-        keys = related_keys(folded, term, language).union(countries, unit_keys(unit_of(spelling)))
+        initials = (initials + folded[0]) if is_capital else initials * (folded in stops)
+        keys = related_keys(folded, term, language).union(
+            countries, unit_keys(unit_of(spelling)), _acronyms(spelling, initials)
+        )
         yield RowWord(folded, keys, is_name, 0.0 if is_silent else background().idf(term))
+
+
+def _acronyms(spelling: str, initials: str) -> Iterator[str]:
+    """What an acronym, or the last of the names that it may stand for, is found by."""
+    if spelling.isupper() and len(spelling) in ACRONYM_LETTERS:
+        yield f"={fold_case(spelling)}"
+    yield from (f"={initials[-size:]}" for size in ACRONYM_LETTERS if size <= len(initials))
 
 
 _PLACED: Final = (("in",), ("aus",), ("nach",))
@@ -225,7 +242,9 @@ def passages_of(
     ]
     texts = [(label, _NOISE.sub(" ", item)) for label, item in items if isinstance(item, str)]
     short = (text for _, text in texts if not _is_text(text))
-    context = above.union(*(_short(text.strip()).keys for text in short))
+    context = above.union(*(_short(_HUMP.sub(" ", text.strip())).keys for text in short))
+    # What a row says of all that is in it tells none of its values from another, but its period.
+    siblings = context if path else frozenset(key for key in context if key.startswith("#"))
     unit = next((text for label, text in texts if label in ("unit", "currency")), "1")
     yield from _role_passages(item for _, item in items if isinstance(item, Mapping))
     for label, item in items:
@@ -235,11 +254,12 @@ def passages_of(
         elif isinstance(item, str) and _is_text(item):
             yield from text_passages(item)
         elif isinstance(item, str | int | float) and (text := _NOISE.sub(" ", f"{item}").strip()):
-            tokens: Iterable[Token] = chain(_short(label).words, *_short(text).clauses)
+            part = _short(_HUMP.sub(" ", text))
+            tokens: Iterable[Token] = chain(_short(label).words, *part.clauses)
             if not isinstance(item, str) and unit != "1":
                 tokens = (_measured(token, unit) for token in tokens)
             about = context | _short(f"{names} {_other_words(names)}").keys
-            yield RowPassage(f"{label}: {text}", (tuple(tokens),), None, True, about)
+            yield RowPassage(f"{label}: {text}", (tuple(tokens),), None, True, about, (), siblings)
 
 
 def _is_text(text: str) -> bool:

@@ -42,7 +42,11 @@ def _table() -> Mapping[str, Mapping[str, frozenset[str]]]:
     for number, line in enumerate(lines):
         language, words = line.split("\t")
         head, *rest = words.split()
-        if language == "en":
+        if language == "not":
+            for side, mark in zip(words.split("|"), "+-", strict=True):
+                for word in side.split():
+                    table["en"][word].add(f"{mark}{number}")
+        elif language == "en":
             for word in (head, *rest):
                 table["en"][word].add(f"{number}")
         else:
@@ -60,6 +64,12 @@ def related_keys(folded: str, term: str, language: str | None) -> frozenset[str]
     forms = (term, stem[:6], f"{stem}e"[:6])
     related = frozenset[str]().union(*(table.get(form, frozenset()) for form in forms))
     return related | {term, f"~{stem}", *compound_parts(folded, language)}
+
+
+def opposite_keys(keys: frozenset[str]) -> frozenset[str]:
+    """What the opposites of a word with some keys are found by."""
+    sides = {"+": "-", "-": "+"}
+    return frozenset(sides[key[0]] + key[1:] for key in keys if key[0] in sides)
 
 
 def stem_of(folded: str, language: str) -> str:

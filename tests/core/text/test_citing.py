@@ -16,7 +16,7 @@ def test_a_sentence_without_end_is_not_said() -> None:
 def test_sentences_are_judged_one_by_one_and_keep_their_lines() -> None:
     text = (
         "# Strikes\n"
-        "Dockworkers at Rotterdam began a strike [1]. It will be won! Mr. Jansen joined it. [1] "
+        "Dockworkers at Rotterdam began a strike [1]. It will be won! Mr. Jansen ended it. [1] "
         "No ships were damaged. [1]\n"
         "\n"
         "- CVE-2024-3400 is critical [2]. It has a score of 9.8 [2].\n"
