@@ -145,7 +145,9 @@ def draft_report(
     Without a period, its title spans the dates of the items.
     """
     words = frame(language)
-    span = days(period.start, period.end) if period else _ends(selection.dates)
+    dates = selection.dates
+    ends = (min(dates), max(dates)) if dates else None
+    span = days(period.start, period.end) if period else ends
     items: tuple[EvidenceTexts, ...] = ()
     stories: tuple[Story, ...] = ()
     if selection.stories:
@@ -268,10 +270,6 @@ def _notes(
 def _language_notes(language: str) -> Iterable[str]:
     if wording_of(language) is None:
         yield frame(language)["untranslated"]
-
-
-def _ends(dates: Sequence[datetime]) -> tuple[datetime, datetime] | None:
-    return (min(dates), max(dates)) if dates else None
 
 
 def _no_match(topic: str, span: tuple[datetime, datetime] | None, words: Wording) -> str:

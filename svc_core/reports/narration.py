@@ -38,7 +38,14 @@ from svc_core.text.extracts import (
 )
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import primary
-from svc_core.text.sentences import is_aside, is_broken, is_faulty, speaks, with_full_stop
+from svc_core.text.sentences import (
+    is_aside,
+    is_broken,
+    is_faulty,
+    speaks,
+    vagueness,
+    with_full_stop,
+)
 from svc_core.text.stories import Story
 
 KEY_POINTS_MAX = 7  # as many main stories as people keep in mind at once (Miller 1956)
@@ -50,6 +57,7 @@ MANY_MEMBERS = 4  # a story of so many items gets more room
 QUOTED_MAX = 3  # items that one development is quoted from
 
 _FEW_STORIES = 4
+_TEASER = 2  # the vagueness of a headline that is none of news
 _CLOSE_MIN = 0.2  # cosine to the others of a story, of what may lead it
 # The same of what is quoted from another development of a story of four items and more: of 440 such
 # sentences .83 are of its event, of 162 from .2 up to this .39.
@@ -114,7 +122,7 @@ class StoryPlan:
     @property
     def opener(self) -> Extract | None:
         """The sentence to open a report with; None where the headline says the news itself."""
-        is_fit = self.intro is not None and (self.intro.opens or is_aside(self.heading))
+        is_fit = self.intro is not None and (self.intro.opens or _vagueness(self.lead) > 0)
         return self.intro if is_fit else None
 
     def place_of(self, item: ScoredItem) -> int:
@@ -227,13 +235,13 @@ class Narrator:
             and is_sure(plan, _MAIN_SHARE)
         ]
         news = [plan for plan in near if not is_aside(plan.lead.evidence.title)]
-        main = sorted((news or near)[:count], key=self._rank)
+        main = sorted(
+            (news or near)[:count],
+            key=lambda o: (not _is_own(o.lead, self._language), not o.story.is_dated),
+        )
         rest = [plan for plan in self._plans if plan not in main]
         others = [plan for plan in rest if is_sure(plan, _BRIEF_SHARE)]
         return main, others, [plan for plan in rest if plan not in others]
-
-    def _rank(self, plan: StoryPlan) -> tuple[bool, bool]:
-        return not _is_own(plan.lead, self._language), not plan.story.is_dated
 
     def _draw(self, plan: StoryPlan) -> None:
         """Collect what can be quoted of a story, and the sentence that introduces it."""
@@ -255,12 +263,9 @@ class Narrator:
         for part in parts:
             own = [quote for item in part for quote in quotes.get(item.evidence.id, ())]
             plan.quotes += _newest_quotes(own, tongue)
+        fit = [o for o in plan.quotes if o.joins or (o.leads and o.item is plan.lead)]
         plan.intro = min(
-            (
-                quote
-                for quote in plan.quotes
-                if quote.joins or (quote.leads and quote.item is plan.lead)
-            ),
+            fit,
             key=lambda quote: (
                 plan.place_of(quote.item) != plan.place_of(plan.lead),
                 not quote.opens,
@@ -279,10 +284,12 @@ class Narrator:
         own = [plan for plan in main if _is_own(plan.lead, self._language)] or list(main)
         limit = OPENING_MAX if len(self._plans) > _FEW_STORIES else OPENING_FEW_MAX
         heads = [plan for plan in own if plan.story.is_dated] or own
-        first = next((o for o in heads if o.opener or not is_aside(o.heading)), heads[0])
+        heads = [plan for plan in heads if plan.opener or _vagueness(plan.lead) < _TEASER] or heads[
+            :1
+        ]
         if not any(plan.opener for plan in heads):
-            return self._headlines(heads if len(heads) <= OPENING_MAX else [first])
-        lines = [] if first.opener else self._headlines([first])
+            return self._headlines(heads if len(heads) <= OPENING_MAX else heads[:1])
+        lines = [] if heads[0].opener else self._headlines(heads[:1])
         for plan in heads:
             if plan.opener and len(lines) < limit and self._is_new(plan.opener):
                 lines.append(self._quote(plan, plan.opener))
@@ -298,7 +305,7 @@ class Narrator:
             for item in _same_language(plan.story.members, plan.lead):
                 sources = [source for line in lines for source in line.sources]
                 is_new = item.evidence not in sources and len(lines) < OPENING_MAX
-                if is_new and item.reading.headline:
+                if is_new and _vagueness(item) < _TEASER:
                     text = with_full_stop(item.reading.headline)
                     lines.append(self._line(plan, text, item.evidence))
             return list(dict.fromkeys(lines)), []
@@ -313,9 +320,7 @@ class Narrator:
         first = plan.place_of(plan.intro.item)
         shared = sum(plan.place_of(o.item) == first or plan.is_shared(o.item) for o in quotes)
         limit = min(OPENING_MAX, fit, shared if len(quotes) - shared > 1 else OPENING_MAX)
-        cuts = (
-            end for end in range(limit, 0, -1) if end < len(quotes) and quotes[end].is_standalone
-        )
+        cuts = (end for end in range(limit, 0, -1) if quotes[end].is_standalone)
         end = next(cuts, len(lines)) if len(lines) > limit else len(lines)
         plan.section = lines[end:]
         return lines[:end], plan.section
@@ -329,14 +334,13 @@ class Narrator:
 
     def _brief(self, plan: StoryPlan) -> NarrationLine:
         """A story in a line: its headline, or what introduces it where that does not report."""
-        if is_aside(plan.heading):
+        if _vagueness(plan.lead) == _TEASER:
             self._draw(plan)
         return self._quote(plan, plan.intro) if plan.intro else self._headlines([plan])[0]
 
     def _further(self, plan: StoryPlan, count: int) -> None:
         """The headlines of other developments of a story that several publishers report."""
         best = max(other.story.score for other in self._plans)
-        lead = plan.lead.reading
         first = plan.place_of(plan.lead)
         terms = {
             term
@@ -354,11 +358,8 @@ class Narrator:
             places.add(at)
             head = terms_vector(reading.title, self._frequencies)
             new = sum(weight**2 for term, weight in head.items() if term not in terms)
-            if (
-                new >= _NEW_MIN
-                and reading.language == lead.language
-                and not is_aside(reading.headline)
-            ):
+            is_own = reading.language == plan.lead.reading.language
+            if new >= _NEW_MIN and is_own and _vagueness(item) < _TEASER:
                 terms |= {*reading.title, *reading.lead}
                 line = self._line(plan, with_full_stop(reading.headline), item.evidence)
                 plan.further.append(line)
@@ -495,8 +496,10 @@ def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
         return not has_words, is_comment, is_far, -weight, member.evidence.id
 
     order = sorted(pool, key=merit)
-    first = next((member for member in order if member.reading.sentences), order[0])
-    lead = _newest_state(first, story)
+    leads = [member for member in order if member.reading.sentences] or order
+    group = next(group for group in story.developments if leads[0] in group)
+    near = (o for o in leads if o in group and o.score >= _LEAD_MIN * story.score)
+    lead = _newest_state(min(near, key=_vagueness, default=leads[0]), group)
     place = {item.evidence.id: at for at, group in enumerate(story.developments) for item in group}
     least = _FURTHER_CLOSE_MIN if len(own) >= MANY_MEMBERS else _CLOSE_MIN
     quotable = {lead} | {
@@ -533,14 +536,14 @@ def _centralities(members: Sequence[ScoredItem], frequencies: Frequencies) -> li
     ]
 
 
-def _newest_state(lead: ScoredItem, story: Story) -> ScoredItem:
+def _newest_state(lead: ScoredItem, group: Sequence[ScoredItem]) -> ScoredItem:
     """The latest item of the lead's development whose headline says anew what the lead's does."""
     head = lead.reading
     later = [
         item
-        for item in next(group for group in story.developments if lead in group)
+        for item in group
         if _is_later(item, lead)
-        and not is_aside(item.evidence.title)
+        and _vagueness(item) <= _vagueness(lead)
         and item.reading.language == head.language
         and bool(item.reading.sentences) >= bool(head.sentences)
         and says_anew(
@@ -568,6 +571,10 @@ def _is_later(item: ScoredItem, other: ScoredItem) -> bool:
     """Whether both items have a date, and the first has the later one."""
     at, before = item.evidence.published_at, other.evidence.published_at
     return at is not None and before is not None and at > before
+
+
+def _vagueness(item: ScoredItem) -> int:
+    return vagueness(item.evidence.title, item.reading.language)
 
 
 def _is_own(member: ScoredItem, language: str) -> bool:

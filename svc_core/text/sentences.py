@@ -40,11 +40,11 @@ def _words(kind: str, language: str = "*") -> frozenset[str]:
     return frozenset(word for line in _phrases(kind, language) for word in line.split())
 
 
-_SPACE = re.compile(r"\s+")
 _BREAK = re.compile(
-    r"""(?<=[.!?…])["'”“’»«)\]]*\s+(?=["'“‘«(\[¿¡]*[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩЀ-Я0-9\u0600-\u06ff\u0900-\u0dff])"""
+    r"""(?<=[.!?…])["'”“’»«)\]]*\s+(?=["'“„‘‚«»(\[¿¡]*[A-ZÀ-ÖØ-ÞĀ-ŽΑ-ΩЀ-Я0-9\u0600-\u06ff\u0900-\u0dff])"""
     r"""|(?<=[.!?])(?=[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]+[\s,])"""
     r"""|(?<=\w\w[.!?])(?=[A-ZÀ-ÖØ-Þ]\s)"""
+    r"""|(?<=\w\w[.!?])"(?=[A-ZÀ-ÖØ-Þ][a-zà-öø-ÿ]*[\s,])"""
     r"""|(?<=[。！？।۔])["'”’」』）]*\s*"""
     r"""|(?<!\s)\s+[|•·]\s+"""
 )
@@ -57,27 +57,18 @@ _BOILERPLATE = re.compile(
     rf"(?:{'|'.join(_phrases('boilerplate'))}|[\[<].{{0,80}}[\]>]$)", re.IGNORECASE
 )
 _CAPTION = re.compile("|".join(_phrases("caption")), re.IGNORECASE)
-_POSITION = re.compile(  # of a person in a picture
-    r"\((?:[LC]|\d+(?:st|nd|rd|th)? ?[LRC]|[lr]\.|M\."
-    r"|(?:[\w.]+ )?(?:left|right|cent(?:er|re)|links|rechts|Mitte|gauche|droite|izquierda|derecha)"
-    r")\)"
-)
 _BRACKETS = re.compile(r"\([^()]*(?:\([^()]*\)[^()]*)*\)\W*$")
 _MARKUP = re.compile(
     rf"<!--(?:(?!<!--).)*?-->|</?(?:{HTML_ELEMENTS})(?=[\s/>])[^<>]{{0,200}}>", re.IGNORECASE
 )
 _TICKER = re.compile(r"(?<!\w)\+{2,3}(?!\w)")  # around news of a live blog
-_TAIL = re.compile(
-    r"(?<!\s)\s*(?:(?:\[\s*(?:…|\.\.\.|&hellip;|\?|link|\d+ comments?)\s*\]|\(more…?\))\s*"
-    r"|(?:read more|continue reading|lire la suite|weiterlesen|leer más)\W*)$",
-    re.IGNORECASE,
-)
+_TAIL = re.compile("|".join(_phrases("tail")), re.IGNORECASE)
 _NAME = r"(?:[A-ZÀ-Ž0-9/][\w.'’&/-]*|(?:al|am|and|d[aeu]|de[lr]|el|et|la|le|of|und)(?=\s))"
 _NAMES = rf"{_NAME}(?: {_NAME}){{0,4}}(?:, {_NAME}(?: {_NAME}){{0,4}}){{0,2}}"
-_BRACKET = r"\((?=[^()]*[^\W\d])[\w.,&'’/ -]{2,40}\)"
+_BRACKET = r"\((?:(?=[^()]*[^\W\d])[\w.,&'’/ -]{2,40})?\)"
 _OPENS = r"(?=[\"“„‘«'¿¡(]*[A-ZÀ-Þ0-9])"
 _DATELINE = re.compile(  # places, a date or a publisher, of any language, and then a new beginning
-    rf"^(?:(?:{_NAMES}(?:,? {_BRACKET})?|{_BRACKET})(?:(?<=[^\W\d]\w)|(?<=\w[.)])|(?<=\d{{4}}))"
+    rf"^(?:(?:{_NAMES}(?:,? {_BRACKET})?|{_BRACKET})(?:(?<=[^\W\d]\w)|(?<=[\w(][.)])|(?<=\d{{4}}))"
     rf"\s?[-–—]{{1,2}}\s{_OPENS})+(?!.{{1,40}}\s[-–—]{{1,2}}\s[a-zß-ž])"  # "Ann – Mayor – left"
     rf"|^{_NAME}(?: {_NAME}){{0,4}}, {_NAME} \d{{1,2}}\s[-–—]{{1,2}}\s{_OPENS}"
     rf"|^(?=[^:]{{5}})[A-ZÀ-Þ][A-ZÀ-Þ0-9 .,'’/-]+:\s{_OPENS}"
@@ -126,19 +117,20 @@ def clean_headline(title: str) -> str:
 
 
 def _fold_space(text: str) -> str:
-    return _SPACE.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def breaks(text: str) -> Iterator[tuple[int, int]]:
     """The gaps between the sentences of one line: where one ends and where the next begins."""
     start = 0
     for match in _BREAK.finditer(text):
-        closing = "" if match[0].strip() in _SEPARATORS else match[0].rstrip()
-        end = match.start() + len(closing)
+        is_opening = match[0] == '"' and text.count('"', start, match.start()) % 2 == 0
+        is_next = is_opening or match[0].strip() in _SEPARATORS
+        end = match.start() + (0 if is_next else len(match[0].rstrip()))
         ending = text[start:end][-_ENDING_CHARS:]
         if not _ABBREVIATION.search(ending) and not _ORDINAL.search(ending):
-            yield end, match.end()
-            start = match.end()
+            start = match.start() if is_opening else match.end()
+            yield end, start
 
 
 def line_parts(text: str) -> list[str]:
@@ -154,9 +146,8 @@ def _clean(run: str) -> str:
 
 
 def _is_quotable(run: str, words_min: int) -> bool:
-    if len(run) > _SENTENCE_LENGTH_MAX or _BOILERPLATE.match(run) or _BRACKETS.match(run):
-        return False
-    if _CAPTION.search(run) or _POSITION.search(run):
+    is_extra = _BOILERPLATE.match(run) or _BRACKETS.match(run) or _CAPTION.search(run)
+    if len(run) > _SENTENCE_LENGTH_MAX or is_extra:
         return False
     if _UNSPACED_SCRIPT.search(run):
         return len(run) >= 8
@@ -212,15 +203,42 @@ def is_aside(headline: str) -> bool:
     return is_label or is_spoken or any(map(_ASIDE.search, (headline, *parts)))
 
 
+def vagueness(headline: str, language: str | None) -> int:
+    """How little a headline says of what happened: 0, a label (1), or a teaser or an aside (2).
+
+    A part of a teaser leans on what is to come ("So viel kostet ..."), or it points to something
+    ("this photo"), or speaks to the reader. No part of a label has a verb behind a noun or at its
+    end; that is seen only where nouns have capitals, so that no other headline is taken for one.
+    Of 664 headlines of 61 publishers 149 are labels, teasers, questions and opinions: 41 and 32
+    are said to be labels and teasers, and of the 515 others 30 and 10.
+    """
+    tongue = language or "en"
+    parts = _HEADLINE_PARTS.split(headline)
+    pointers = _words("pointing", tongue) - _words("specifying", tongue)
+    points = not pointers.isdisjoint(_WORD.findall(headline.casefold()))
+    leans = any(o.lstrip(_QUOTES)[:1].isupper() and is_anaphoric(o, tongue) for o in parts)
+    if is_aside(headline) or points or leans or speaks(headline, tongue):
+        return 2
+    return int(capitalises_nouns(tongue) and not any(_states(part, tongue) for part in parts))
+
+
+def _states(part: str, language: str) -> bool:
+    """Whether a part of a headline in which nouns have capitals has a verb."""
+    words, stops = _WORD.findall(part), stop_words(language)
+    forms = _words("verb", language)
+    nouns = ("", *(word if word.casefold() not in stops else "" for word in words))
+    pairs = zip(nouns, words, strict=False)
+    ends = (o for before, o in pairs if before[:1].isupper() or o is words[-1])
+    return _has_form([o for o in ends if o in forms or o not in stops], forms)
+
+
 def is_faulty(text: str, language: str | None) -> bool:
     """Whether a sentence is a question, very short, or without any verb that the tables know."""
-    if text.rstrip(_QUOTES + "”’»)").endswith(("?", "？", "؟")):
-        return True
-    if _UNSPACED_SCRIPT.search(text):
-        return False
+    asks = text.rstrip(_QUOTES + "”’»)").endswith(("?", "？", "؟"))
     is_short = len(_WORD.findall(text)) < _FAULTLESS_WORDS_MIN
     _, _, rest = text.lstrip().partition(" ")  # the first word of a statement is no verb
-    return is_short or not _has_verb(_WORD.findall(rest), language)
+    is_bare = is_short or not _has_verb(_WORD.findall(rest), language)
+    return asks or (is_bare and not _UNSPACED_SCRIPT.search(text))
 
 
 def is_ahead(text: str, language: str | None) -> bool:
@@ -246,9 +264,8 @@ def lacks_name(text: str, language: str | None, context: Container[str] = ()) ->
     tongue = language or "en"
     line = text.lstrip(_QUOTES)[:_BEGINNING]
     words = [(match[0], line[match.end() : match.end() + 1]) for match in _WORD.finditer(line)]
-    if any(word.casefold() in _words("partitive", tongue) for word, _ in words[:_FIRST_WORDS]):
-        return True
-    if _pointing(tongue).search(text):
+    firsts = {word.casefold() for word, _ in words[:_FIRST_WORDS]}
+    if _pointing(tongue).search(text) or not firsts.isdisjoint(_words("partitive", tongue)):
         return True
     if not words or words[0][0].casefold() not in _words("definite", tongue):
         return False
@@ -293,10 +310,10 @@ def speaks(text: str, language: str | None) -> bool:
     """Whether the writer speaks of themselves or to the reader; quoted people may."""
     own, tongue = _QUOTATION.sub(" ", text), language or "en"
     words = _WORD.findall(own.casefold())
-    if not _words("reader", tongue).isdisjoint(words[:_ADDRESS_WORDS]):
-        return True
-    is_polite = language == "de" and _POLITE.search(own)
-    return bool(is_polite) or not words or not _words("own", tongue).isdisjoint(words)
+    is_address = not _words("reader", tongue).isdisjoint(words[:_ADDRESS_WORDS])
+    is_polite = language == "de" and bool(_POLITE.search(own))
+    is_own = not words or not _words("own", tongue).isdisjoint(words)
+    return is_address or is_polite or is_own
 
 
 def with_full_stop(text: str) -> str:

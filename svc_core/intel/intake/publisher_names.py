@@ -3,8 +3,8 @@
 Rule: a title is parted at its separators. The part that has the most of the site's name in it is
 the publisher's: words that make up the name or the first label of the host, or their initials, or
 some words of it; of two alike the shorter. Where no part has any of it, the title stays as it is,
-unless it stands in the path of the feed's address or of its home page: then it is the name of a
-section ("Sport").
+unless it stands in the path of the feed's address or of its home page, on that site: then it is the
+name of a section ("Sport").
 """
 
 import re
@@ -30,13 +30,14 @@ def publisher_name(title: str, host: str, *addresses: str) -> str:
 
     `addresses` are those of the feed and of its home page.
     """
-    name = _site_name(host.casefold().split("."))
+    name = _site_name(host)
     parts = [part for part in _SEPARATOR.split(" ".join(title.split())) if part]
     scores = {part: _score(part, name, host) for part in parts}
     best = min(parts, key=lambda part: (-scores[part], len(part)), default="")
     if not scores.get(best):
         label = _letters(title)
-        is_section = host and label and any(label in _letters(urlsplit(a).path) for a in addresses)
+        urls = [url for url in map(urlsplit, addresses) if _site_name(url.hostname or "") == name]
+        is_section = host and label and any(label in _letters(url.path) for url in urls)
         return host if is_section else title
     words = best.split()
     ends = range(1, min(len(words) - _TRAILING_WORDS, _NAME_WORDS_MAX) + 1)
@@ -45,8 +46,9 @@ def publisher_name(title: str, host: str, *addresses: str) -> str:
     return " ".join(next((run for run in runs if _is_name(run, name, host)), words))
 
 
-def _site_name(labels: Sequence[str]) -> str:
+def _site_name(host: str) -> str:
     """The label of a host that its owner chose: "quay" of "news.quay.co.uk"."""
+    labels = host.casefold().split(".")
     owned = labels[:-1]
     is_below_country = len(owned) > 1 and len(labels[-1]) == 2 and len(owned[-1]) <= _SUFFIX_LETTERS
     return _letters(owned[-2] if is_below_country else owned[-1]) if owned else ""

@@ -13,6 +13,7 @@ from svc_core.text.sentences import (
     lacks_name,
     split_sentences,
     stands_alone,
+    vagueness,
 )
 from svc_core.text.words import terms
 
@@ -42,6 +43,19 @@ _REPORT = "Three ships wait off Fjordby for their crews."
         (f"Fjordby am Sund, 3 March (qw/press) – {_REPORT}", [_REPORT]),
         (f"Fjordby, Norland (Harbour Network) -- {_REPORT}", [_REPORT]),
         (f"Fjordby – {_REPORT}", [_REPORT]),
+        (f"March 3 () - {_REPORT}", [_REPORT]),  # a collector dropped the agency
+        (
+            f'{_REPORT}"After the storm they left," the mayor said.',
+            [_REPORT, '"After the storm they left," the mayor said.'],
+        ),
+        (
+            f'"{_REPORT}"After the storm all ships left.',
+            [f'"{_REPORT}"', "After the storm all ships left."],
+        ),
+        (
+            f"{_REPORT} „Alle Schiffe fahren ab“, sagt Bo Dahl.",
+            [_REPORT, "„Alle Schiffe fahren ab“, sagt Bo Dahl."],
+        ),
         (f"FJORDBY, Norland March 3, 2026 -- {_REPORT}", [_REPORT]),
         (f"Harbour Press - FJORDBY, N.L. (HP) - {_REPORT}", [_REPORT]),
         (
@@ -143,6 +157,33 @@ def test_a_headline_that_asks_shows_quotes_or_names_a_day_is_an_aside() -> None:
     assert all(map(is_aside, asides))
     assert not any(map(is_aside, NEWS_HEADLINES))
     assert is_broken("Le procÃ¨s")
+
+
+@pytest.mark.parametrize(
+    ("language", "headline", "expected"),
+    [
+        ("en", "Storm hits the port", 0),
+        ("en", "This storm hits ports like no other", 2),
+        ("en", "Storm in Fjordby: Here is all that hit the port", 2),
+        ("en", "Your port in the storm", 2),
+        ("en", "Storm over the port", 0),  # a noun and a verb look alike
+        ("en", "Why the storm hits", 2),
+        ("de", "Sturm trifft Fjordby", 0),
+        ("de", "Hafen in Fjordby nach Sturm gesperrt", 0),
+        ("de", "Sturm in Fjordby: Der Hafen ist zu", 0),
+        ("de", "Sturm in Fjordby – Dahl fordert Hilfe", 0),
+        ("de", "Sturm in Fjordby: So viel kostet der Hafen", 2),
+        ("de", "Dieses Bild vom Sturm bewegt Fjordby", 2),
+        ("de", "Mit neuen Schiffen gegen den Sturm", 1),
+        ("de", "Fjordby: Der Sturm und die Schiffe", 1),
+        (None, "Storm over the port", 0),
+        ("ja", "東京都知事選", 0),
+    ],
+)
+def test_a_headline_is_vague_that_teases_or_has_no_verb(
+    language: str | None, headline: str, expected: int
+) -> None:
+    assert vagueness(headline, language) == expected
 
 
 def test_a_headline_has_no_marks_of_a_live_blog() -> None:

@@ -252,6 +252,28 @@ def test_a_lead_with_text_is_preferred_and_an_aside_never_heads(make, week) -> N
         assert point.text.rstrip(".") == lead.title
 
 
+def test_a_headline_that_teases_opens_only_where_nothing_else_is(make, week) -> None:
+    tease = make("This Zeppelin burns like no other in Boston", hours=5)
+    says = make("Zeppelin burns like no other in Boston", hours=4)
+    assert opening_of(week, [tease, says]) == ["Zeppelin burns like no other in Boston."]
+    other = make("Mayor of Albany buys a Zeppelin")
+    assert opening_of(week, [tease], [other]) == ["Mayor of Albany buys a Zeppelin."]
+    assert opening_of(week, [tease]) == ["This Zeppelin burns like no other in Boston."]
+
+
+def test_the_sentence_opens_where_a_headline_is_a_label(make, week) -> None:
+    text = "In Boston ist am Freitag ein Luftschiff verbrannt."
+    label, news = ("Der Zeppelin und die Folgen", "Zeppelin stürzt am Freitag ab")
+    opening = [
+        opening_of(week, [make(o, text, language="de")], language="de") for o in (label, news)
+    ]
+    assert opening == [[text], [f"{news}."]]
+
+
+def opening_of(week: Period, *groups: Sequence[EvidenceTexts], language: str = "en") -> list[str]:
+    return [line.text for line in made_of(week, *groups, language=language).words.opening]
+
+
 @pytest.mark.parametrize(
     "sizes", [(1, 1), (MARKS_MAX, 1), (3, MARKS_MAX), (MARKS_MAX, 2, MARKS_MAX)]
 )

@@ -46,6 +46,13 @@ def test_a_publisher_is_called_as_its_site_is(title: str, address: str, name: st
     assert publisher_name(title, host, "", f"https://{address}") == name
 
 
+def test_the_path_of_another_site_names_no_section() -> None:
+    mirror = "https://mirror.example/allships.xml"
+    assert (
+        publisher_name("All Ships", "quay.example", mirror, "https://quay.example") == "All Ships"
+    )
+
+
 @given(st.text(max_size=40), st.text(max_size=40))
 def test_a_name_is_of_words_of_the_title(title: str, host: str) -> None:
     name = publisher_name(title, host)
