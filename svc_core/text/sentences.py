@@ -209,7 +209,7 @@ def vagueness(headline: str, language: str | None) -> int:
     A part of a teaser leans on what is to come ("So viel kostet ..."), or it points to something
     ("this photo"), or speaks to the reader. No part of a label has a verb behind a noun or at its
     end; that is seen only where nouns have capitals, so that no other headline is taken for one.
-    Of 664 headlines of 61 publishers 149 are labels, teasers, questions and opinions: 41 and 32
+    Of 664 headlines of 78 feeds 149 are labels, teasers, questions and opinions: 41 and 32
     are said to be labels and teasers, and of the 515 others 30 and 10.
     """
     tongue = language or "en"
