@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from itertools import chain, repeat
 
 from attrs import Factory, frozen
 
 from svc_core.text.evidence import Reading, ScoredItem
 from svc_core.text.frequencies import Frequencies
-from svc_core.text.grouping import group_readings
+from svc_core.text.grouping import group_readings, heading_parts
 
 
 @frozen
@@ -80,10 +81,13 @@ def group_stories(
     table = frequencies or Frequencies.of(item.reading.counts for item in by_id.values())
     stories: list[Story] = []
     for key, pool in pools.items():
-        events = group_readings(pool, table)
-        if key is not None:
-            events = [[part for event in events for part in event]]
-        stories.extend(_story(key, event, by_id) for event in events)
+        if key is None:
+            stories += [_story(None, event, by_id) for event in group_readings(pool, table)]
+            continue
+        names = chain((key,), repeat(None))
+        for name, rest in zip(names, heading_parts(pool, table), strict=False):
+            events = group_readings(rest, table)
+            stories.append(_story(name, (part for event in events for part in event), by_id))
     return sorted(stories, key=lambda story: (-story.score, -story.last_at.timestamp(), story.key))
 
 
