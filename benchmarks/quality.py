@@ -60,6 +60,7 @@ from svc_core.text.evidence import EvidenceTexts, Reading, readings
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import guess
 from svc_core.text.ranking import Ranking
+from svc_core.text.sentences import vagueness
 from svc_core.text.templates import without_templates
 
 FLOORS = {
@@ -473,7 +474,16 @@ def sentences(sets: Sets) -> Iterator[Figure]:
     endings = {ending_of(text) for reading in news for text in reading.sentences}
     good = [key in keys for key in endings if labels.get(key) == "good"]
     yield Figure("openings: good ones quoted", fmean(good), note=f"of {len(good)}, else headlines")
+    heads = {ending_of(o.headline): vagueness(o.evidence.title, o.language) for o in news}
+    for about, kinds in HEADLINES.items():
+        vague = [heads[key] > 0 for key in heads if labels.get(key) in kinds]
+        yield Figure(f"headlines: vague, of {about}", fmean(vague), note=f"of {len(vague)}")
 
+
+HEADLINES = {
+    "news": ("headline of news",),
+    "no news": ("label", "opinion", "asking headline", "quoting headline", "teasing headline"),
+}
 
 # -- judging -----------------------------------------------------------------------------------
 

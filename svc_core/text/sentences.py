@@ -169,7 +169,7 @@ _DOUBLE_QUOTES = '"„“”«»'
 # UTF-8 read as Latin-1 by the source.
 _MOJIBAKE = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")
 _ASIDE = re.compile("|".join(_phrases("aside")), re.IGNORECASE)
-_HEADLINE_PARTS = re.compile(r"(?<=\w):\s+|\s[–—-]\s")  # behind what it is about, or who speaks
+_HEADLINE_PARTS = re.compile(r"(?<=\S):\s+|\s[–—-]\s")  # behind what it is about, or who speaks
 _WORD = re.compile(r"[^\W\d_]+")
 _POLITE = re.compile(r"(?<=[\w,] )(?:Sie|Ihnen|Ihre?[mnrs]?)\b")  # within a German sentence
 _QUOTATION = re.compile('["“„«][^"“”„«»]*["”“»]')

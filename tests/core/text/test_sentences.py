@@ -168,6 +168,7 @@ def test_a_headline_that_asks_shows_quotes_or_names_a_day_is_an_aside() -> None:
         ("en", "Your port in the storm", 2),
         ("en", "Storm over the port", 0),  # a noun and a verb look alike
         ("en", "Why the storm hits", 2),
+        ("en", "The port of “Ann”: Why the storm hits", 2),
         ("de", "Sturm trifft Fjordby", 0),
         ("de", "Hafen in Fjordby nach Sturm gesperrt", 0),
         ("de", "Sturm in Fjordby: Der Hafen ist zu", 0),
