@@ -24,7 +24,7 @@ def company_figures(
     annual = [row for row in observations if row.row["periodMonths"] in (12, None)]
     span = question.span
     if span is None:
-        if question.has("most", "least"):
+        if question.is_extreme:
             return extreme_rows(annual, "value", is_least=question.has("least"))[2]
         return (annual or observations)[:1]
     if span.period is None:

@@ -109,11 +109,21 @@ class ListQuery:
         terms = {term_of(question.words[i]) for i in question.free(self.kind) if i not in skips}
         hits = [hit for hit in rows if self.is_met(hit.row)]
         hits = [hit for hit in hits if self._lack(hit.row, terms) <= UNHELD_MAX]
-        path = self.path(hits)
-        for limit in question.thresholds if path else ():
-            numbers = [(facts.member_or_none(hit.row, path), hit) for hit in hits]
-            hits = [hit for n, hit in numbers if isinstance(n, int | float) and limit.admits(n)]
-        return hits
+        return [hit for hit in hits if self.is_within(hit, self.path(hits))]
+
+    def is_within(self, row: ToolHit, path: str = "") -> bool:
+        """Whether a row's number is within all bounds that are asked for."""
+        path = path or self.path([row])
+        number = facts.member_or_none(row.row, path) if path else None
+        return not path or all(
+            isinstance(number, int | float) and limit.admits(number)
+            for limit in self.question.thresholds
+        )
+
+    def measures(self, rows: Sequence[ToolHit], path: str = "") -> tuple[facts.Fact, ...]:
+        """The fact that states the member by which rows are compared."""
+        path = path or self.path(rows)
+        return tuple(fact for fact in facts.facts_of(self.kind) if fact.number == path)[:1]
 
     @property
     def is_placed(self) -> bool:
@@ -134,16 +144,18 @@ class ListQuery:
         )
 
     def _lack(self, row: Mapping[str, Any], terms: Collection[str]) -> float:
-        """The share of the question's weight that is in these terms and not in a row."""
+        """The share of the weight of the words that the table leaves open that a row lacks."""
         weights = background()
         missing = sum(map(weights.idf, missing_words(row, terms)))
-        return missing / (self.question.weight(self.question.content) or 1.0)
+        return missing / (self.question.weight(self.question.free(self.kind)) or 1.0)
 
     def _is_timely(self, row: Mapping[str, Any]) -> bool:
-        span, end = self.question.span, row.get("endedAt") or row.get("lastHappenedAt")
-        return span is None or span.contains(
-            facts.member_or_none(row, self.date), end if self.is_placed else None
-        )
+        if self.question.span is None:
+            return True
+        stamps = [row.get("endedAt"), row.get("lastHappenedAt")]
+        stamps += [item.get("asOf") for item in row.get("measurements") or ()]
+        end = max(filter(None, stamps), default=None) if self.is_placed else None
+        return self.question.span.contains(facts.member_or_none(row, self.date), end)
 
     def path(self, rows: Iterable[ToolHit]) -> str:
         """The member that rows are compared by: of several that a word names, one they have."""
@@ -202,7 +214,7 @@ class ListQuery:
 
     def foremost(self, rows: Sequence[ToolHit]) -> tuple[str, str, list[ToolHit]] | None:
         """The extreme that is asked for: its adjective, member and rows; None where none is."""
-        if self.question.has("most", "least"):
+        if self.question.is_extreme:
             return extreme_rows(rows, self.path(rows), is_least=self.question.has("least"))
         if self.question.has("latest", "earliest"):
             is_first = self.question.has("earliest")

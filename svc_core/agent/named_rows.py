@@ -111,7 +111,9 @@ def _beginnings(question: ParsedQuestion, hits: Sequence[ToolHit]) -> Iterator[M
         if hit.row["kind"] in (*_NAMELESS, "country"):
             continue
         for form in (normal_name(label).split() for label in names_of_hit(hit.row)):
-            runs = (_run(question.words, form[:size], str.__eq__) for size in (3, 2, 1))
+            heads = [form[:size] for size in (3, 2)]
+            heads += [[form[0], form[-1]]] if hit.row["row"].get("type") == "person" else []
+            runs = (_run(question.words, head, str.__eq__) for head in (*heads, form[:1]))
             run = next((run for run in runs if run and run <= unread), None)
             if run and {min(run) - 1, max(run) + 1} & unread:  # a longer name, of another
                 continue

@@ -45,11 +45,14 @@ _SHOWN_MAX, _CITED_MAX, _CLOSE_MAX = 5, 10, 3
 _RANKED, _ALIKE_MAX = 50, 3
 CLOSE_MIN = 0.3
 """Share of a question's weight from which a row that holds it is close."""
-NEAREST_MIN = 0.6
-"""Share of a market's words that a question on its outcome must have."""
+NEAREST_MIN, SAME_MIN = 0.6, 0.8
+"""Share of a market's words that a question on its outcome must have: one that asks how likely
+something is, and one that asks whether it happened."""
 QUERY_MAX = 200  # characters that the search takes
 _TEXTS = ("newsItem", "report", "incident", "signal", "event", "cve", "entity", "market")
 _FACT_KINDS = {"threatActor": "actor", "vulnerability": "cve"}
+_TIMELESS = ("country", "entity", "actor")
+"""Kinds of facts that rows state as they are now."""
 _DESCRIBED = ("incident", "event", "market", "signal")
 
 
@@ -147,7 +150,8 @@ class _Planner:
         parsed = self.question
         unread = [parsed.words[at] for at in parsed.unread]
         bare = [word[:-1] for word in unread if len(word) > TYPO_MIN and word[-1] == "s"]
-        text = " ".join([parsed.text[:QUERY_MAX], *bare])[:QUERY_MAX]
+        lands = [facts.country_name(code) for code in parsed.countries]
+        text = " ".join([parsed.text[:QUERY_MAX], *lands, *bare])[:QUERY_MAX]
         answer = yield from self.call("search_rows", q=text, limit=_RANKED, **arguments)
         return answer.hits
 
@@ -178,11 +182,15 @@ class _Planner:
 
     def fact_query(self, kind: str) -> facts.FactQuery:
         """The facts of a kind that are asked for; its overview where nothing else is."""
-        parsed, named = self.question, self.named_words
+        parsed, named = self.question, self.named_words | self.question.given
         words = ["" if at in named else term_of(word) for at, word in enumerate(parsed.words)]
         place = ["countr"] if parsed.countries and kind in ("actor", "entity") else []
         query = facts.query_facts(kind, (*words, *place), question.generic_words())
         others = [meaning for meaning in parsed.values("number") if meaning[0] != kind]
+        query = evolve(query, facts=facts.fitting(query.facts, parsed.asks))
+        if kind in _TIMELESS and parsed.span and not parsed.span.contains(self.now.isoformat()):
+            self.missing += [f"the {fact.name} of {parsed.span.text}" for fact in query.facts[:2]]
+            return evolve(query, facts=tuple(fact for fact in query.facts if fact.is_dated))
         is_other = parsed.has("metric", "series") or self.unheld(kind, query.cues, None) or others
         if query.is_plain and is_other and query.facts:
             return evolve(query, facts=())
@@ -194,7 +202,12 @@ class _Planner:
 
     def sentences_of(self, query: facts.FactQuery, rows: Sequence[ToolHit]) -> list[CitedSentence]:
         """What rows state of the facts that are asked for, and how they differ."""
-        sentences = [sentence for row in rows for sentence in facts.row_sentences(query.facts, row)]
+        is_count = ["many"] in self.question.values("count")
+        sentences = [
+            sentence
+            for row in rows
+            for sentence in facts.row_sentences(query.facts, row, is_counted=is_count)
+        ]
         if sentences and len(rows) > 1:
             sentences += figure_differences(query.facts, rows)
         if not sentences and not query.is_plain and rows:
@@ -231,20 +244,23 @@ class _Planner:
                 kind = self.kind_of(row)
                 by_kind.setdefault(kind, []).append((yield from self.full_row(kind, row)))
         edges = (yield from self.relations()) if self.question.has("relation") else []
+        words = facts.phrase(self.question.text_of(self.relation_words))
         lines: list[CitedSentence] = []
         for kind, rows in by_kind.items():
             query = self.fact_query(kind)
-            if edges and query.is_plain:
+            if words and not query.cues & set(words):
                 continue
             if query.facts and self.unheld(kind, query.cues, rows[0]) <= UNHELD_MAX:
                 lines += self.sentences_of(query, rows)
             if not lines and kind == "actor":
                 lines += self.sentences_of(self.fact_query("entity"), rows)
-        is_plain = self.question.has("relation") and not lines
         lines = lines or edges
-        if is_plain and not edges and by_kind:
-            return []
         return [*sentences, *lines] if lines else []
+
+    @property
+    def relation_words(self) -> frozenset[int]:
+        """The indexes of the words that ask for a relation."""
+        return question.word_indexes(p for p in self.question.parts if p.role == "relation")
 
     def kind_of(self, row: ToolHit) -> str:
         """The kind of facts that a row states."""
@@ -290,9 +306,7 @@ class _Planner:
                     text = f"{labels[source]} – {facts.in_words(edge['type'])} – {labels[target]}"
                     sentences.append(CitedSentence(text, (evolve(entity, path=answer.path),)))
         if not sentences and self.subjects:
-            words = self.question.text_of(
-                question.word_indexes(p for p in self.question.parts if p.role == "relation")
-            )
+            words = self.question.text_of(self.relation_words)
             self.missing.append(f"any relation “{words}” of {quote_text(self.named()[0].title)}")
         return sentences[:_SHOWN_MAX]
 
@@ -302,7 +316,10 @@ class _Planner:
         for kind in sorted(_DESCRIBED, key=lambda kind: kind not in self.question.kinds):
             query = self.fact_query(kind)
             listing = ListQuery(self.question, kind)
-            if not query.facts or (query.is_plain and kind not in self.question.kinds):
+            if kind == "market" and query.is_plain:
+                query = evolve(query, facts=facts.facts_of(kind)[:2])
+            is_open = query.is_plain and kind not in self.question.kinds
+            if not query.facts or (is_open and kind != "market"):
                 continue
             rows = [
                 row
@@ -310,22 +327,26 @@ class _Planner:
                 if hit.row["kind"] == kind
                 and (row := public_hit(hit))
                 and listing.is_met(row.row)
+                and listing.is_within(row)
                 and self.unheld(kind, query.cues, row) <= UNHELD_MAX
             ]
-            rows = [row for row in rows if facts.row_sentences(query.facts, row)]
-            if any(fact.name == "probability" for fact in query.facts):
-                rows = self.nearest(rows)
-            if rows and len(rows) <= _ALIKE_MAX:
-                return [line for row in rows for line in facts.row_sentences(query.facts, row)]
+            if is_open or any(fact.name == "probability" for fact in query.facts):
+                rows = self.nearest(rows, SAME_MIN if is_open else NEAREST_MIN)
+            lines = _sentences(query.facts, rows)
+            if lines and len({line.hits[0].id for line in lines}) <= _ALIKE_MAX:
+                return lines
+            if rows and not lines and not query.is_plain:
+                name = query.facts[0].name
+                self.missing.append(f"the {name} of “{quote_text(rows[0].title)}”")
         return []
 
-    def nearest(self, markets: Sequence[ToolHit]) -> list[ToolHit]:
+    def nearest(self, markets: Sequence[ToolHit], share_min: float) -> list[ToolHit]:
         """The markets of whose words the question has most, and enough to mean their outcome."""
         words, shares = set(self.question.phrase), []
         for market in markets:
             title = {*map(term_of, terms(market.title, whole=True))}
             shares.append(len(title & words) / (len(title) or 1))
-        least = max([*shares, NEAREST_MIN])
+        least = max([*shares, share_min])
         return [row for row, share in zip(markets, shares, strict=True) if share >= least]
 
     # -- numbers of companies and countries ----------------------------------------------------
@@ -382,13 +403,14 @@ class _Planner:
             answer = yield from self.list_all("list_finint", **area, **bounds, **newest)
             if newest and any(row.row["value"] is None for row in answer.hits):
                 answer = yield from self.list_all("list_finint", **area)
-            hits += figures.series_ends(answer.hits, is_first=is_change, is_full=bool(span))
+            is_full = bool(span) and not is_change
+            hits += figures.series_ends(answer.hits, is_first=is_change, is_full=is_full)
         rows, unheld = figures.meant_series(hits, parsed)
         if unheld > UNHELD_MAX:
             return []
         measures = facts.facts_of("indicator")
         is_compared = len(parsed.countries) + len(parsed.values("region")) > 1 or is_change
-        if parsed.has("most", "least") and not is_compared and len(rows) > 1:
+        if parsed.is_extreme and not is_compared and len(rows) > 1:
             word, _, best = extreme_rows(rows, "value", is_least=parsed.has("least"))
             return [
                 evolve(sentence, text=f"The {word} of {len(rows)} values: {sentence.text}")
@@ -453,14 +475,19 @@ class _Planner:
         names = [kind for kind in self.question.kinds if kind in row_kinds()]
         words = [value[0] for role in ("group", "filter") for value in self.question.values(role)]
         names = names or [kind for kind in words if kind in row_kinds() and not self.subjects]
-        counted = self.question.counted_kind
-        others = [kind for kind in names if kind != "country"]
-        return counted if counted in row_kinds() else next(iter(others or names), None)
+        names = [kind for kind in names if kind != "country"] or names
+        if self.question.has("count"):
+            counted = self.question.counted_kind
+            return counted if counted in row_kinds() else next(iter(names), None)
+        if self.question.has("list") and names:
+            return self.question.kind_behind("list", names, self.named_words)
+        return next(iter(names), None)
 
     def lists(self) -> Plan[list[CitedSentence]]:
         """Rows of a kind that are counted, compared, or asked for as a list."""
         parsed, kind = self.question, self.listed_kind()
-        is_list = parsed.has("count", "list", "latest", "earliest", "most", "least")
+        is_scoped = bool(parsed.counted_kind) or parsed.has("most", "least", "latest", "earliest")
+        is_list = is_scoped or parsed.has("list")
         if kind is None or parsed.has("negation") or not (is_list or parsed.thresholds):
             return []
         if self.subjects and kind in ("entity", "country"):
@@ -474,18 +501,23 @@ class _Planner:
             return (yield from self.subject_facts()) if parsed.has("relation") else []
         query = self.fact_query(kind)
         narrows = parsed.has("list") and (parsed.span or ListQuery(parsed, kind).filters)
-        is_scoped = parsed.has("count", "most", "least", "latest", "earliest")
-        is_open = is_scoped or bool(parsed.thresholds or narrows)
+        is_open = is_scoped or bool(parsed.thresholds or narrows and not self.is_odds(query))
         if not is_open and kind in _DESCRIBED and query.facts and not query.is_plain:
             return (yield from self.described())
         return (yield from self.list_rows(kind))
 
+    def is_odds(self, query: facts.FactQuery) -> bool:
+        """Whether it asks how likely something is, which no other market than its own tells."""
+        return not query.is_plain and any(fact.name == "probability" for fact in query.facts)
+
     def looser_lists(self) -> Plan[list[CitedSentence]]:
         """Rows of a kind that only a filter, a time or words narrow ("droughts in July")."""
         kind = self.listed_kind()
-        if kind is None or self.question.has("negation"):
+        if kind is None or self.missing or self.question.has("negation"):
             return []
         listing = ListQuery(self.question, kind)
+        if self.is_odds(self.fact_query(kind)):
+            return []
         if not (listing.filters or self.question.span or not self.question.free(kind)):
             return []
         return (yield from self.list_rows(kind))
@@ -514,7 +546,10 @@ class _Planner:
     def list_sentences(self, listing: ListQuery, answer: ToolAnswer) -> list[CitedSentence]:
         """How many rows there are, which is the extreme, or some of them."""
         rows = distinct(listing.by_date(answer.hits))
-        lines = listing.lines(rows[:_SHOWN_MAX])
+        shown = rows[: self.question.limit or _SHOWN_MAX]
+        lines = listing.lines(shown)
+        if self.question.thresholds:
+            lines = _sentences(listing.measures(answer.hits), shown) or lines
         summary = listing.summary(answer.hits)
         if groups := listing.groups(answer.hits):
             return [
@@ -522,7 +557,7 @@ class _Planner:
                     f"{quote_text(name)}: {len(hits)} of {_at_least(answer)}{summary}",
                     tuple(hits[:1]),
                 )
-                for name, hits in groups[:_SHOWN_MAX]
+                for name, hits in groups[: self.question.limit or _SHOWN_MAX]
             ]
         if self.question.counted_kind:
             return [self.count_sentence(summary, answer), *lines]
@@ -537,9 +572,8 @@ class _Planner:
             word, path, best = foremost
             best = distinct(best)
             query = self.fact_query(listing.kind)
-            shown = tuple(fact for fact in facts.facts_of(listing.kind) if fact.number == path)
             is_dated = path == listing.date and not query.is_plain
-            measures = query.facts if is_dated else shown[:1]
+            measures = query.facts if is_dated else listing.measures(answer.hits, path)
             among = f"The {word} of {_at_least(answer)}{summary}"
             sentences = _sentences(measures, best[:_SHOWN_MAX]) or listing.lines(best[:_SHOWN_MAX])
             return [evolve(sentence, text=f"{among}: {sentence.text}") for sentence in sentences]
@@ -588,7 +622,7 @@ class _Planner:
         # What a text asks, it does not state.
         numbers = {pick.text: pick.numbers for pick in picks if not pick.text.endswith("?")}
         quotes = ((text, tuple(hits[n] for n in ns)) for text, ns in numbers.items())
-        return [CitedSentence(_quotation(text, rows[0].row), rows) for text, rows in quotes]
+        return [CitedSentence(_quotation(text, _publication(rows)), rows) for text, rows in quotes]
 
     # -- what is unknown -----------------------------------------------------------------------
 
@@ -630,6 +664,11 @@ def _closest(texts: Sequence[str], rows: Sequence[ToolHit]) -> list[CitedSentenc
 
 def _at_least(answer: ToolAnswer) -> str:
     return "at least " if answer.has_more else ""
+
+
+def _publication(rows: Sequence[ToolHit]) -> facts.Row:
+    """The row that says who published it, else the first."""
+    return next((row.row for row in rows if row.row.get("source")), rows[0].row)
 
 
 def _quotation(text: str, row: facts.Row) -> str:

@@ -8,7 +8,7 @@ Rule 3: where a question names nothing itself, it means what the user's previous
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import TypeVar
@@ -18,7 +18,8 @@ from attrs import evolve, frozen
 from svc_core import data
 from svc_core.agent import times
 from svc_core.agent.agent_ports import Turn
-from svc_core.agent.row_facts import Phrase, phrase
+from svc_core.agent.row_facts import Phrase, cue_of, measures
+from svc_core.agent.text_query import AnswerKind, asks_for
 from svc_core.agent.times import TimeSpan
 from svc_core.text.country_names import names_by_code
 from svc_core.text.frequencies import background
@@ -29,7 +30,8 @@ T = TypeVar("T")
 
 LANGUAGES = ("en", "de", "fr", "es")
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,19}\b", re.IGNORECASE)
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"\d+\.\d+(?![.\d])|[^\W_]+")
+_NUMERAL = re.compile(r"\d+(?:\.\d+)?")
 _POSSESSIVE = re.compile(r"['’](?:s|re|ll|d|ve|m)?\b|\b(?:[dl]|qu)['’](?=\w)", re.IGNORECASE)
 _JOINT = re.compile(
     r",?\s(?:and|und|et|y)\s(?=(?:how|who|when|where|why|what|which|wie|wer|wann|wo|warum|was"
@@ -42,15 +44,18 @@ _AMOUNT = (
     r"(?:an?\s)?(?:[a-z]{1,30}\s){0,3}?(\d[\d,]{0,30}(?:\.\d{1,20})?)"
     r"\s?(%|percent|thousand|million|billion)?"
 )
+_THAN = r"(?:than|als|que|de|a|an|to)"
 _AT_LEAST = re.compile(
-    r"(?:(above|over|more than|greater than|higher than|stronger than|larger than|exceeding"
-    r"|>(?!=)|mehr als|plus de|mas de)"
+    rf"(?:((?:more|greater|higher|stronger|larger|bigger|deeper|mehr|hoher|grosser|starker|tiefer"
+    rf"|plus(?: \w+)?|mas(?: \w+)?|mayor(?:es)?|superieure?s?|superior(?:es)?) {_THAN}"
+    r"|above|over|exceeding|>(?!=)|uber|au dessus de|por encima de)"
     r"|at least|>=|≥|minimum of|mindestens|au moins|al menos)\s*" + _AMOUNT
 )
 _AT_MOST = re.compile(
-    r"(?:(below|under|less than|lower than|weaker than|smaller than|fewer than|<(?!=)"
-    r"|weniger als|moins de|menos de)"
-    r"|at most|<=|≤|maximum of|up to|hochstens|au plus)\s*" + _AMOUNT
+    rf"(?:((?:less|lower|weaker|smaller|fewer|weniger|niedriger|kleiner|schwacher|moins(?: \w+)?"
+    rf"|menos(?: \w+)?|menor(?:es)?|inferieure?s?|inferior(?:es)?) {_THAN}"
+    r"|below|under|<(?!=)|unter|au dessous de|por debajo de)"
+    r"|at most|<=|≤|maximum of|up to|hochstens|au plus|como maximo)\s*" + _AMOUNT
 )
 _OR_MORE = re.compile(
     r"()(\d[\d,]{0,30}(?:\.\d{1,20})?)\s?(%|percent)?(?:\+|\s?or (?:more|above|higher|greater))"
@@ -66,7 +71,8 @@ _OWN_KINDS: Mapping[str, Collection[str]] = {
     **dict.fromkeys(("product", "greeting", "thanks", "help", "instruct"), ()),
 }
 """The kinds of rows that the words of a role describe; they leave open what is asked of others."""
-_RUN_MAX, _TEXT_MAX, _TURNS_MAX = 4, 2_000, 10
+_GENERIC = frozenset({("generic", ""), ("overview", ""), ("list", ""), ("plain", "")})
+_RUN_MAX, _TEXT_MAX, _TURNS_MAX, _LIMIT_MAX = 4, 2_000, 10, 10
 
 
 @frozen
@@ -151,12 +157,52 @@ class ParsedQuestion:
     @property
     def counted_kind(self) -> str | None:
         """The kind of row that it counts: the first one named behind "how many"."""
-        ends = [part.end for part in self.parts if part.role == "count"]
-        kinds = [part for part in self.parts if part.role == "kind"]
-        behind = [part for part in kinds if ends and ends[0] <= part.start]
-        between = set(range(ends[0], behind[0].start)) if behind else set()
-        is_near = not (between & set(self.unread) and between & self.stops)
-        return (behind or kinds)[0].value if ends and kinds and is_near else None
+        kinds = [part.value for part in self.parts if part.role == "kind"]
+        if not (self.has("count") and kinds):
+            return None
+        return self.kind_behind("count", kinds)
+
+    @property
+    def given(self) -> frozenset[int]:
+        """The indexes of the words that name a number given behind them: "of magnitude 5.4"."""
+        numerals = (at for at, word in enumerate(self.words) if _NUMERAL.fullmatch(word))
+        ends = {at - (self.words[at - 1] in ("of", "de", "von")) for at in numerals}
+        return word_indexes(part for part in self.parts if part.role == "number" and part.end in ends)
+
+    def kind_behind(
+        self, role: str, kinds: Sequence[str], names: frozenset[int] = frozenset()
+    ) -> str | None:
+        """The first of these kinds that stands behind words of a role, with at most `names` between.
+
+        Where none is behind them, the first of all.
+        """
+        start = min(part.end for part in self.parts if part.role == role)
+        parts = [part for part in self.parts if part.role in ("kind", "filter", "group")]
+        behind = [part for part in parts if start <= part.start and part.value.split()[0] in kinds]
+        if not behind:
+            return kinds[0]
+        between = set(range(start, behind[0].start)) - names
+        others = {at for part in self.parts if part.role == "number" and part.is_of(behind[0].value)
+                  for at in range(part.start, part.end)} & between
+        is_near = not (others or (between & set(self.unread) and between & self.stops))
+        return behind[0].value.split()[0] if is_near else None
+
+    def asks(self, kind: AnswerKind) -> bool:
+        """Whether a word asks for this kind of answer: "when", "where"."""
+        return asks_for(kind, self.words)
+
+    @property
+    def limit(self) -> int | None:
+        """How many rows it asks for: "the top 3 vendors", "the five largest quakes"."""
+        scopes = ("kind", "group", "most", "least", "latest", "earliest")
+        edges = {at for part in self.parts if part.role in scopes for at in (part.start - 1, part.end)}
+        numbers = (_count_of(self.words[at]) for at in sorted(edges) if 0 <= at < len(self.words))
+        return next(filter(None, numbers), None)
+
+    @property
+    def is_extreme(self) -> bool:
+        """Whether it asks for the most or the least, and not for all beyond a bound."""
+        return self.has("most", "least") and not self.thresholds
 
     @property
     def stops(self) -> frozenset[int]:
@@ -182,7 +228,7 @@ class ParsedQuestion:
         return [
             index
             for index in sorted(self.content - skips - self.place_words - self.stops)
-            if not (self.words[index].isdigit() or self.words[index] in _TIMES)
+            if not (_NUMERAL.fullmatch(self.words[index]) or self.words[index] in _TIMES)
         ]
 
     def text_of(self, places: Iterable[int]) -> str:
@@ -219,6 +265,8 @@ def question_of(turn: Turn) -> ParsedQuestion:
 
 def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) -> ParsedQuestion:
     """The meaning of a question behind another, of which it may leave out what both share."""
+    if before.span and before.span.start:
+        question = parse_question(times.with_year(question.text, before.span.start.year), now)
     names = before.text_of({*before.unread, *before.place_words})
     subject = " ".join([names, *before.cves])
     is_named = bool(question.cves or question.places or question.free())
@@ -262,6 +310,12 @@ def joined_questions(text: str) -> list[str]:
     return [part for part in _JOINT.split(text) if part.strip(" ?¿")] or [text]
 
 
+def _count_of(word: str) -> int | None:
+    """A number of rows in digits or English words, up to ten."""
+    digits = word if word.isdigit() else str(times.NUMBERS.get(word, ""))
+    return int(digits) if digits and 1 < int(digits) <= _LIMIT_MAX else None
+
+
 def _longest(
     words: tuple[str, ...], lookup: Callable[[tuple[str, ...]], T | None]
 ) -> Iterator[tuple[int, int, T]]:
@@ -299,7 +353,7 @@ def _equals(question: ParsedQuestion) -> Iterator[Threshold]:
             for word in question.words[part.end : part.end + 2]
             if word not in ("of", "de", "von")
         ]
-        if part.role == "number" and rest[:1] and rest[0].isdigit():
+        if part.role == "number" and rest[:1] and _NUMERAL.fullmatch(rest[0]):
             yield from (
                 Threshold(float(rest[0]), is_least, is_strict=False) for is_least in (True, False)
             )
@@ -328,18 +382,22 @@ def _table() -> Mapping[Phrase, tuple[tuple[str, str], ...]]:
     table: dict[Phrase, dict[tuple[str, str], None]] = {}
     for role, value, phrases in data.table_rows("questions.tsv"):
         for text in phrases.split("|"):
-            table.setdefault(phrase(text), {})[role, value] = None
+            table.setdefault(cue_of(text), {})[role, value] = None
+    generic = {word for run, roles in table.items() if _GENERIC & set(roles) for word in run}
+    generic |= {term_of(word) for language in LANGUAGES for word in stop_words(language)}
+    for kind, path, cue in measures():
+        if generic.isdisjoint(cue) and not {("count", "many"), ("count", "of")} & set(table.get(cue, {})):
+            table.setdefault(cue, {})["number", f"{kind} {path}"] = None
     return {run: tuple(roles) for run, roles in table.items() if run}
 
 
 @cache
 def generic_words() -> frozenset[Phrase]:
     """Words and phrases that ask for nothing by themselves."""
-    roles = {("generic", ""), ("overview", ""), ("list", ""), ("plain", "")}
     runs = [
         run
         for run, meanings in _table().items()
-        if roles & set(meanings) and not (len(run) > 1 and ("plain", "") in meanings)
+        if _GENERIC & set(meanings) and not (len(run) > 1 and ("plain", "") in meanings)
     ]
     stops = {(term_of(word),) for language in LANGUAGES for word in stop_words(language)}
     return frozenset(stops.union(runs))

@@ -8,11 +8,12 @@ Rule 2: words of rows are data: they are quoted, in one line, and cannot look li
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from attrs import frozen
 
 from svc_core import data
+from svc_core.agent import times
 from svc_core.agent.agent_ports import ToolHit
 from svc_core.agent.passages import without_markup
 from svc_core.text.words import split_words, term_of
@@ -20,10 +21,13 @@ from svc_core.text.words import split_words, term_of
 Row = Mapping[str, Any]
 Phrase = tuple[str, ...]
 
+_DATED = re.compile(r"\|(?:date|time)\}")
+_PLACED = re.compile(r"\|(?:country|place|point)\}|birthPlaces|addresses|subregion")
 _MEMBER = re.compile(r"\{([^{}|]+)(?:\|([^{}]+))?\}")
 _OPTIONAL = re.compile(r"<([^<>]*)>")
 _MARKS = str.maketrans("[]<>`“”", "()‹›'‘’")
-_READ_MAX, _TEXT_MAX, _LISTED_MAX = 2_000, 400, 8
+_READ_MAX, _TEXT_MAX, _LISTED_MAX = 2_000, 400, 16
+_DIGITS_MAX = 6  # behind the point, beyond which a number is rounded
 _WHOLE_MAX = 1e15  # beyond it a float is no exact number
 
 
@@ -44,6 +48,16 @@ class Fact:
     template: str
     number: str
 
+    @property
+    def is_dated(self) -> bool:
+        """Whether it states a date."""
+        return _DATED.search(self.template) is not None
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether it states a place."""
+        return _PLACED.search(self.template) is not None
+
     def sentence(self, row: Row) -> str | None:
         """The sentence about a row; None where the row lacks a member of it."""
         try:
@@ -61,6 +75,11 @@ def phrase(text: str) -> Phrase:
     return tuple(map(term_of, split_words(text)))
 
 
+def cue_of(text: str) -> Phrase:
+    """The words of a cue, as questions have them: those of time in English."""
+    return phrase(times.in_english(text))
+
+
 def is_run_of(part: Phrase, whole: Phrase) -> bool:
     """Whether the words of one phrase stand side by side in another."""
     size = len(part)
@@ -71,9 +90,22 @@ def is_run_of(part: Phrase, whole: Phrase) -> bool:
 def facts_of(kind: str) -> tuple[Fact, ...]:
     """The facts that rows of a kind may state, in the order of the table."""
     return tuple(
-        Fact(name, frozenset(map(phrase, cues.split("|"))), template, number)
+        Fact(name, frozenset(map(cue_of, cues.split("|"))), template, number)
         for kinds, name, cues, template, number in data.table_rows("facts.tsv")
         if kind in kinds.split(",")
+    )
+
+
+@cache
+def measures() -> tuple[tuple[str, str, Phrase], ...]:
+    """The members that rows of a kind are compared by, but dates, with each cue of theirs."""
+    return tuple(
+        (kind, number, cue_of(cue))
+        for kinds, _, cues, template, number in data.table_rows("facts.tsv")
+        if number and not _DATED.search(template)
+        for kind in kinds.split(",")
+        for cue in cues.split("|")
+        if cue != "*"
     )
 
 
@@ -100,10 +132,25 @@ def query_facts(kind: str, question: Phrase, generic: frozenset[Phrase]) -> Fact
     return FactQuery(tuple(picks), words_, is_plain)
 
 
-def row_sentences(kinds: Sequence[Fact], hit: ToolHit) -> list[CitedSentence]:
-    """The sentences that state these facts of a hit."""
-    texts = (fact.sentence(hit.row) for fact in kinds)
-    return [CitedSentence(text, (hit,)) for text in dict.fromkeys(filter(None, texts))]
+def fitting(kinds: Sequence[Fact], asks: Callable[[Literal["when", "where"]], bool]) -> tuple[Fact, ...]:
+    """Of facts that one word means ("born") those that "when" and "where" ask for."""
+    dated = [fact for fact in kinds if fact.is_dated] if asks("when") else []
+    placed = [fact for fact in kinds if fact.is_placed] if asks("where") else []
+    return tuple(dated or placed or kinds)
+
+
+def row_sentences(
+    kinds: Sequence[Fact], hit: ToolHit, *, is_counted: bool = False
+) -> list[CitedSentence]:
+    """The sentences that state these facts of a hit, where `is_counted` with how many they name."""
+    pairs = ((fact, text) for fact in kinds if (text := fact.sentence(hit.row)))
+    texts = (
+        f"{text}, {member_or_none(hit.row, fact.number)} in all"
+        if is_counted and isinstance(hit.row.get(fact.number), list | tuple)
+        else text
+        for fact, text in pairs
+    )
+    return [CitedSentence(text, (hit,)) for text in dict.fromkeys(texts)]
 
 
 # -- members -----------------------------------------------------------------------------------
@@ -145,11 +192,12 @@ def _join(value: Any, names: Sequence[str]) -> str:
 
 
 def member_or_none(row: Row, path: str) -> Any:
-    """The member that rows are compared by; None where the row has none."""
+    """The member that rows are compared by, of a list its length; None where the row has none."""
     try:
-        return member(row, path)
+        value = member(row, path)
     except (LookupError, StopIteration):
         return None
+    return len(value) if isinstance(value, list | tuple) else value
 
 
 # -- writing -----------------------------------------------------------------------------------
@@ -192,6 +240,8 @@ def _absent(row: Row, path: str, form: str) -> str:
 
 
 def _plain(value: Any) -> str:
+    if isinstance(value, Mapping):
+        value = [*value.values()]
     if isinstance(value, list | tuple):
         return english_list([_plain(item) for item in dict.fromkeys(map(str, value)) if item])
     return figure(value) if isinstance(value, int | float) else quote_text(str(value))
@@ -219,11 +269,16 @@ def count_noun(number: int, noun: str) -> str:
 
 
 def figure(value: float) -> str:
-    """A number with thousands separators, in billions or millions too where that loses nothing."""
+    """A number with thousands separators, in billions or millions too where that loses nothing.
+
+    What has more than six digits behind the point is rounded to two, or to three that count.
+    """
     for name, size in (("billion", 10**9), ("million", 10**6)):
         if abs(value) >= size and value * 1_000 % size == 0:
             short = f"{value / size:,.3f}".rstrip("0").rstrip(".")
             return f"{int(value):,} ({short} {name})"
+    if isinstance(value, float) and len(repr(value).partition(".")[2]) > _DIGITS_MAX:
+        value = round(value, 2) if abs(value) >= 1 else float(f"{value:.3g}")
     is_whole = isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE_MAX
     return f"{int(value) if is_whole else value:,}"
 
@@ -277,6 +332,10 @@ def _unless_unknown(value: Any) -> str:
     return _plain(value)
 
 
+def _unless_true(value: Any) -> str:
+    return "" if value else "not "
+
+
 def in_words(name: str) -> str:
     """A camel-case name in words: `threatActor` becomes "threat actor"."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
@@ -292,6 +351,7 @@ _FORMS: Mapping[str, Callable[[Any], str]] = {
     "unit": _unit,
     "article": _article,
     "known": _unless_unknown,
+    "not": _unless_true,
     "place": _place,
     "words": lambda value: in_words(str(value)),
 }

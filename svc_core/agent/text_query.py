@@ -235,6 +235,11 @@ def _spellings(word: str) -> tuple[Run, ...]:
 # -- words -------------------------------------------------------------------------------------
 
 
+def asks_for(kind: AnswerKind, words: Iterable[str]) -> bool:
+    """Whether folded words ask for a kind of answer."""
+    return not _words(kind).isdisjoint(words)
+
+
 def word_root(word: str) -> str:
     """A folded word without the endings of plurals and tenses, so that "closed" meets "closing"."""
     return term_of(_ENDING.sub("", _PLURAL.sub("", word))) if word.isalpha() else word

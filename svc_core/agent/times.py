@@ -15,16 +15,21 @@ from svc_core.text.words import fold_case
 _DAY = timedelta(days=1)
 _UNITS = {"hour": timedelta(hours=1), "day": _DAY, "week": 7 * _DAY}
 _LETTERS = {"week": "W", "month": "M", "quarter": "Q", "year": "A"}
-_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
+NUMBERS = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+    "ten": 10, "zwei": 2, "drei": 3, "vier": 4, "funf": 5, "zehn": 10, "deux": 2, "trois": 3,
+    "quatre": 4, "cinq": 5, "dix": 10, "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "diez": 10,
+}  # fmt: skip
 _AGO = re.compile(
-    rf"\b(?:(?:last|past|previous)\s+(\d{{1,4}}|{'|'.join(_NUMBERS)})|past)\s+"
+    rf"\b(?:(?:last|past|previous)\s+(\d{{1,4}}|{'|'.join(NUMBERS)})|past)\s+"
     r"(hour|day|week|month|quarter|year)s?\b",
     re.IGNORECASE,
 )
 _ORDINALS = ("first", "second", "third", "fourth")
 _ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)}) quarter (?:of )?(?=\d{{4}})")
-_BEHIND = re.compile(r"\b(week|month|quarter|year) (last)\b")
-_CALENDAR = re.compile(r"\b(this|last|previous)\s+(week|month|quarter|year)\b", re.IGNORECASE)
+_QUARTER = re.compile(r"\b([qt][1-4])\b(?![\s-]*(?:of )?\d)", re.IGNORECASE)
+_BEHIND = re.compile(r"\b(week|month|quarter|year) (last|next)\b")
+_CALENDAR = re.compile(r"\b(this|last|previous|next)\s+(week|month|quarter|year)\b", re.IGNORECASE)
 _NEAR = re.compile(r"\b(today|yesterday)\b", re.IGNORECASE)
 _ABSOLUTE = (
     r"\b(?:(?P<iso>\d{{4}}-\d\d-\d\d)"
@@ -101,8 +106,13 @@ def _with_year(text: str, now: datetime) -> str:
     return _lone_month().sub(dated, text)
 
 
-def _in_english(text: str) -> str:
-    """A folded question with its words of time in English: "third quarter of 2025" is "q3 2025"."""
+def with_year(text: str, year: int) -> str:
+    """A text with this year behind a quarter that it names alone: "and in Q2"."""
+    return _QUARTER.sub(rf"\1 {year}", in_english(text)) if _QUARTER.search(text) else text
+
+
+def in_english(text: str) -> str:
+    """A folded text with its words of time in English: "third quarter of 2025" is "q3 2025"."""
     text = _WORDS.sub(lambda match: _english()[match[0]], fold_case(text))
     text = _BEHIND.sub(r"\2 \1", text)
     return _ORDINAL.sub(lambda match: f"q{_ORDINALS.index(match[1]) + 1} ", text)
@@ -110,13 +120,13 @@ def _in_english(text: str) -> str:
 
 def time_span(text: str, now: datetime) -> TimeSpan | None:
     """The time that a question names; None where it names none."""
-    plain = _with_year(_in_english(text), now)
+    plain = _with_year(in_english(text), now)
     return _relative(plain, now) or _join(plain, list(_absolute(plain)))
 
 
 def without_times(text: str) -> str:
     """A question without the words that name a time, folded."""
-    text = _lone_month().sub(" ", _in_english(text))
+    text = _lone_month().sub(" ", in_english(text))
     for pattern in (_AGO, _CALENDAR, _NEAR, _dates()):
         text = pattern.sub(" ", text)
     return text
@@ -125,14 +135,15 @@ def without_times(text: str) -> str:
 def _relative(text: str, now: datetime) -> TimeSpan | None:
     today = _midnight(now.date())
     if ago := _AGO.search(text):
-        count, unit = _NUMBERS.get(ago[1]) or int(ago[1] or 1), ago[2]
+        count, unit = NUMBERS.get(ago[1]) or int(ago[1] or 1), ago[2]
         months = {"month": 1, "quarter": 3, "year": 12}.get(unit)
         start = now - count * _UNITS[unit] if months is None else _months_ago(now, count * months)
         return TimeSpan(start, None, ago[0])
     if match := _CALENDAR.search(text):
         period = periods.period_of(now.date(), _LETTERS[match[2]])
         if match[1] != "this":
-            period = periods.period_of(period.start - _DAY, _LETTERS[match[2]])
+            day = period.end + _DAY if match[1] == "next" else period.start - _DAY
+            period = periods.period_of(day, _LETTERS[match[2]])
         return _of(period, match[0])
     if near := _NEAR.search(text):
         start = today if near[1] == "today" else today - _DAY
@@ -158,7 +169,7 @@ def _join(text: str, dates: list[tuple[int, TimeSpan]]) -> TimeSpan | None:
         return None
     at, first = dates[0]
     before = text[:at].rstrip(" (")
-    if len(dates) > 1 and before.endswith(("between", "from")):
+    if len(dates) > 1 and (before.endswith(("between", "from")) or _is_range(text, dates)):
         return TimeSpan(first.start, dates[1][1].end, f"{first.text} to {dates[1][1].text}")
     if before.endswith(_OPEN_END):
         start = first.end if before.endswith("after") else first.start
@@ -167,6 +178,14 @@ def _join(text: str, dates: list[tuple[int, TimeSpan]]) -> TimeSpan | None:
         end = first.start if before.endswith("before") else first.end
         return TimeSpan(None, end, f"until {first.text}")
     return first
+
+
+def _is_range(text: str, dates: list[tuple[int, TimeSpan]]) -> bool:
+    """Whether two dates stand side by side, the earlier first: "2020 2025", "2020 until 2025"."""
+    (at, first), (end, second), *_ = dates
+    between = text[at + text[at:].index(first.text) + len(first.text) : end].strip()
+    is_ordered = first.start is not None and second.start is not None and first.start < second.start
+    return is_ordered and between in ("", "-", "–", "to", "until", "a")
 
 
 def _absolute(text: str) -> Iterator[tuple[int, TimeSpan]]:
