@@ -106,9 +106,15 @@ class ListQuery:
         """The rows that match; the list was narrowed by the words at `used`."""
         question = self.question
         skips = used | (question.place_words if self.row_kind.inputs & {"country"} else frozenset())
-        terms = {term_of(question.words[i]) for i in question.free(self.kind) if i not in skips}
+        terms = question.terms_of(i for i in question.free(self.kind) if i not in skips)
         hits = [hit for hit in rows if self.is_met(hit.row)]
-        hits = [hit for hit in hits if self._lack(hit.row, terms) <= UNHELD_MAX]
+        lacks = [{*missing_words(hit.row, terms)} for hit in hits]
+        held = terms.keys() - set.intersection(*lacks) if lacks else set()
+        hits = [
+            hit
+            for hit, lack in zip(hits, lacks, strict=True)
+            if self._share(lack) <= UNHELD_MAX and self._share(lack & held, held) <= UNHELD_MAX
+        ]
         return [hit for hit in hits if self.is_within(hit, self.path(hits))]
 
     def is_within(self, row: ToolHit, path: str = "") -> bool:
@@ -143,11 +149,11 @@ class ListQuery:
             and all(str(row[name]) == value for name, value in named)
         )
 
-    def _lack(self, row: Mapping[str, Any], terms: Collection[str]) -> float:
-        """The share of the weight of the words that the table leaves open that a row lacks."""
-        weights = background()
-        missing = sum(map(weights.idf, missing_words(row, terms)))
-        return missing / (self.question.weight(self.question.free(self.kind)) or 1.0)
+    def _share(self, terms: Collection[str], whole: Collection[str] | None = None) -> float:
+        """The share of terms in the weight of the question, or of other terms of it."""
+        weights, question = background(), self.question
+        total = question.weight(question.content) if whole is None else sum(map(weights.idf, whole))
+        return sum(map(weights.idf, terms)) / (total or 1.0)
 
     def _is_timely(self, row: Mapping[str, Any]) -> bool:
         if self.question.span is None:
@@ -274,13 +280,15 @@ def _stems(texts: Iterable[str]) -> set[str]:
 
 def has_words(row: Mapping[str, Any], terms: Collection[str]) -> bool:
     """Whether a row holds all words, compared by their first five letters."""
-    return not missing_words(row, terms)
+    return not missing_words(row, {term: frozenset({term}) for term in terms})
 
 
-def missing_words(row: Mapping[str, Any], terms: Collection[str]) -> list[str]:
-    """The words that a row does not hold, compared by their first five letters."""
+def missing_words(row: Mapping[str, Any], terms: Mapping[str, frozenset[str]]) -> list[str]:
+    """The terms of which a row holds no meaning, compared by their first five letters."""
     stems = {word[:_BEGINNING] for word in _texts(row)} if terms else set()
-    return [word for word in terms if word[:_BEGINNING] not in stems]
+    return [
+        term for term, words in terms.items() if not any(w[:_BEGINNING] in stems for w in words)
+    ]
 
 
 def _texts(value: Any) -> set[str]:

@@ -13,6 +13,7 @@ from attrs import evolve, frozen
 
 from svc_core.agent.agent_ports import ToolHit
 from svc_core.agent.question import ParsedQuestion, word_indexes
+from svc_core.agent.row_facts import cue_words
 from svc_core.agent.text_query import is_strange
 from svc_core.intel.linking.name_forms import normal_name
 from svc_core.text.words import split_words
@@ -107,6 +108,7 @@ def _is_same(words: Sequence[str], form: Sequence[str], same: Callable[[str, str
 def _beginnings(question: ParsedQuestion, hits: Sequence[ToolHit]) -> Iterator[Match]:
     """The rows whose names begin with two words of the question, or with a rare one."""
     unread = frozenset(question.unread)
+    beside = {at for at in unread if question.phrase[at] not in cue_words()}
     for hit in hits:
         if hit.row["kind"] in (*_NAMELESS, "country"):
             continue
@@ -115,7 +117,7 @@ def _beginnings(question: ParsedQuestion, hits: Sequence[ToolHit]) -> Iterator[M
             heads += [[form[0], form[-1]]] if hit.row["row"].get("type") == "person" else []
             runs = (_run(question.words, head, str.__eq__) for head in (*heads, form[:1]))
             run = next((run for run in runs if run and run <= unread), None)
-            if run and {min(run) - 1, max(run) + 1} & unread:  # a longer name, of another
+            if run and {min(run) - 1, max(run) + 1} & beside:  # a longer name, of another
                 continue
             if run and (len(run) > 1 or is_strange(form[0])):
                 yield run, False, hit

@@ -33,6 +33,7 @@ from svc_core.agent.listing import (
 from svc_core.agent.named_rows import TYPO_MIN, Subject, named_subjects, public_hit
 from svc_core.agent.question import ParsedQuestion
 from svc_core.agent.row_facts import CitedSentence, english_list, quote_text
+from svc_core.agent.text_query import meanings
 from svc_core.base import instants
 from svc_core.text.words import term_of, terms
 
@@ -151,7 +152,8 @@ class _Planner:
         unread = [parsed.words[at] for at in parsed.unread]
         bare = [word[:-1] for word in unread if len(word) > TYPO_MIN and word[-1] == "s"]
         lands = [facts.country_name(code) for code in parsed.countries]
-        text = " ".join([parsed.text[:QUERY_MAX], *lands, *bare])[:QUERY_MAX]
+        others = {term for word in unread for term in sorted(meanings(word, parsed.language))[:2]}
+        text = " ".join([parsed.text[:QUERY_MAX], *lands, *bare, *sorted(others)])[:QUERY_MAX]
         answer = yield from self.call("search_rows", q=text, limit=_RANKED, **arguments)
         return answer.hits
 
@@ -172,7 +174,7 @@ class _Planner:
         free = set(parsed.free(kind)) - (self.named_words if is_own else frozenset())
         open_ = {at for at in free if term_of(parsed.words[at]) not in cues}
         if row is not None:
-            lacks = set(missing_words(row.row, [term_of(parsed.words[at]) for at in open_]))
+            lacks = set(missing_words(row.row, parsed.terms_of(open_)))
             open_ = {at for at in open_ if term_of(parsed.words[at]) in lacks}
             if parsed.countries and not is_in_country(row.row, parsed.countries):
                 open_ |= parsed.place_words - self.named_words
@@ -456,7 +458,7 @@ class _Planner:
             return []
         ranked = yield from self.ranked(kinds=["report"])
         rows = [public_hit(hit) for hit in ranked]
-        terms_ = {term_of(self.question.words[at]) for at in self.question.free("report")}
+        terms_ = self.question.terms_of(self.question.free("report"))
         rows = [
             row for row in rows if not terms_ or len(missing_words(row.row, terms_)) < len(terms_)
         ]
@@ -490,7 +492,8 @@ class _Planner:
         is_list = is_scoped or parsed.has("list")
         if kind is None or parsed.has("negation") or not (is_list or parsed.thresholds):
             return []
-        if self.subjects and kind in ("entity", "country"):
+        named = {hit.row["kind"] for subject in self.subjects for hit in subject.hits}
+        if named & {kind, *(("entity",) if kind == "country" else ())} and not is_scoped:
             return []
         users = [
             row
@@ -501,7 +504,7 @@ class _Planner:
             return (yield from self.subject_facts()) if parsed.has("relation") else []
         query = self.fact_query(kind)
         narrows = parsed.has("list") and (parsed.span or ListQuery(parsed, kind).filters)
-        is_open = is_scoped or bool(parsed.thresholds or narrows and not self.is_odds(query))
+        is_open = is_scoped or bool(parsed.thresholds or (narrows and not self.is_odds(query)))
         if not is_open and kind in _DESCRIBED and query.facts and not query.is_plain:
             return (yield from self.described())
         return (yield from self.list_rows(kind))

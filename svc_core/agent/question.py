@@ -19,7 +19,7 @@ from svc_core import data
 from svc_core.agent import times
 from svc_core.agent.agent_ports import Turn
 from svc_core.agent.row_facts import Phrase, cue_of, measures
-from svc_core.agent.text_query import AnswerKind, asks_for
+from svc_core.agent.text_query import AnswerKind, asks_for, meanings
 from svc_core.agent.times import TimeSpan
 from svc_core.text.country_names import names_by_code
 from svc_core.text.frequencies import background
@@ -62,6 +62,8 @@ _OR_MORE = re.compile(
 )
 _TIMES = {"%": 0.01, "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _OF_KINDS = frozenset({"filter", "number", "date", "kind", "group"})
+_NAMED = frozenset({"kind", "series", "group", "filter"})
+"""Roles of words that mean something although they are stop words ("país")."""
 _SPECIFIC = frozenset({"kind", "series", "currency", "metric"})
 _OWN_KINDS: Mapping[str, Collection[str]] = {
     **dict.fromkeys(("series", "region"), ("indicator",)),
@@ -167,12 +169,14 @@ class ParsedQuestion:
         """The indexes of the words that name a number given behind them: "of magnitude 5.4"."""
         numerals = (at for at, word in enumerate(self.words) if _NUMERAL.fullmatch(word))
         ends = {at - (self.words[at - 1] in ("of", "de", "von")) for at in numerals}
-        return word_indexes(part for part in self.parts if part.role == "number" and part.end in ends)
+        return word_indexes(
+            part for part in self.parts if part.role == "number" and part.end in ends
+        )
 
     def kind_behind(
         self, role: str, kinds: Sequence[str], names: frozenset[int] = frozenset()
     ) -> str | None:
-        """The first of these kinds that stands behind words of a role, with at most `names` between.
+        """The first of these kinds behind words of a role, with at most `names` between.
 
         Where none is behind them, the first of all.
         """
@@ -182,8 +186,12 @@ class ParsedQuestion:
         if not behind:
             return kinds[0]
         between = set(range(start, behind[0].start)) - names
-        others = {at for part in self.parts if part.role == "number" and part.is_of(behind[0].value)
-                  for at in range(part.start, part.end)} & between
+        others = {
+            at
+            for part in self.parts
+            if part.role == "number" and part.is_of(behind[0].value)
+            for at in range(part.start, part.end)
+        } & between
         is_near = not (others or (between & set(self.unread) and between & self.stops))
         return behind[0].value.split()[0] if is_near else None
 
@@ -195,7 +203,9 @@ class ParsedQuestion:
     def limit(self) -> int | None:
         """How many rows it asks for: "the top 3 vendors", "the five largest quakes"."""
         scopes = ("kind", "group", "most", "least", "latest", "earliest")
-        edges = {at for part in self.parts if part.role in scopes for at in (part.start - 1, part.end)}
+        edges = {
+            at for part in self.parts if part.role in scopes for at in (part.start - 1, part.end)
+        }
         numbers = (_count_of(self.words[at]) for at in sorted(edges) if 0 <= at < len(self.words))
         return next(filter(None, numbers), None)
 
@@ -230,6 +240,12 @@ class ParsedQuestion:
             for index in sorted(self.content - skips - self.place_words - self.stops)
             if not (_NUMERAL.fullmatch(self.words[index]) or self.words[index] in _TIMES)
         ]
+
+    def terms_of(self, places: Iterable[int]) -> dict[str, frozenset[str]]:
+        """The terms of the words at these indexes, each with what it means in English."""
+        language = self.language
+        terms = (term_of(self.words[index]) for index in places)
+        return {term: meanings(term, language) | {term} for term in terms}
 
     def text_of(self, places: Iterable[int]) -> str:
         """The words at these indexes."""
@@ -334,8 +350,8 @@ def _parts(words: tuple[str, ...]) -> Iterator[QuestionPart]:
     def lookup(run: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         return _table().get(tuple(map(term_of, run)), ())
 
-    for start, end, meanings in _longest(words, lookup):
-        yield from (QuestionPart(start, end, role, value) for role, value in meanings)
+    for start, end, roles in _longest(words, lookup):
+        yield from (QuestionPart(start, end, role, value) for role, value in roles)
 
 
 def _bounds(text: str) -> Iterator[Threshold]:
@@ -386,7 +402,9 @@ def _table() -> Mapping[Phrase, tuple[tuple[str, str], ...]]:
     generic = {word for run, roles in table.items() if _GENERIC & set(roles) for word in run}
     generic |= {term_of(word) for language in LANGUAGES for word in stop_words(language)}
     for kind, path, cue in measures():
-        if generic.isdisjoint(cue) and not {("count", "many"), ("count", "of")} & set(table.get(cue, {})):
+        if generic.isdisjoint(cue) and not {("count", "many"), ("count", "of")} & set(
+            table.get(cue, {})
+        ):
             table.setdefault(cue, {})["number", f"{kind} {path}"] = None
     return {run: tuple(roles) for run, roles in table.items() if run}
 
@@ -400,4 +418,5 @@ def generic_words() -> frozenset[Phrase]:
         if _GENERIC & set(meanings) and not (len(run) > 1 and ("plain", "") in meanings)
     ]
     stops = {(term_of(word),) for language in LANGUAGES for word in stop_words(language)}
-    return frozenset(stops.union(runs))
+    named = {run for run, meanings in _table().items() if any(r in _NAMED for r, _ in meanings)}
+    return frozenset((stops - named).union(runs))

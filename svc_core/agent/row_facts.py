@@ -109,6 +109,13 @@ def measures() -> tuple[tuple[str, str, Phrase], ...]:
     )
 
 
+@cache
+def cue_words() -> frozenset[str]:
+    """The terms that ask for a fact by themselves."""
+    cues = (cue for row in data.table_rows("facts.tsv") for cue in row[2].split("|"))
+    return frozenset(run[0] for run in map(cue_of, cues) if len(run) == 1)
+
+
 @frozen
 class FactQuery:
     """The facts that a question asks for, and the words that ask for them.
@@ -132,7 +139,9 @@ def query_facts(kind: str, question: Phrase, generic: frozenset[Phrase]) -> Fact
     return FactQuery(tuple(picks), words_, is_plain)
 
 
-def fitting(kinds: Sequence[Fact], asks: Callable[[Literal["when", "where"]], bool]) -> tuple[Fact, ...]:
+def fitting(
+    kinds: Sequence[Fact], asks: Callable[[Literal["when", "where"]], bool]
+) -> tuple[Fact, ...]:
     """Of facts that one word means ("born") those that "when" and "where" ask for."""
     dated = [fact for fact in kinds if fact.is_dated] if asks("when") else []
     placed = [fact for fact in kinds if fact.is_placed] if asks("where") else []

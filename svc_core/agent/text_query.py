@@ -9,7 +9,7 @@ Rule 2: a word is a name of a text that writes it as names are written; capitals
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Literal
 
@@ -20,6 +20,7 @@ from svc_core.text.country_names import country_synonyms
 from svc_core.text.frequencies import background
 from svc_core.text.language import guess
 from svc_core.text.quantities import months
+from svc_core.text.synonyms import related_keys
 from svc_core.text.words import fold_case, split_words, stop_words, term_of, terms
 
 AnswerKind = Literal["who", "when", "where", "number", "why", "overview", "compare", "other"]
@@ -233,6 +234,15 @@ def _spellings(word: str) -> tuple[Run, ...]:
 
 
 # -- words -------------------------------------------------------------------------------------
+
+
+@lru_cache(4_096)
+def meanings(word: str, language: str | None) -> frozenset[str]:
+    """The English terms that a German or French word or term means; none where it is not known."""
+    if language in (None, "en"):
+        return frozenset()
+    keys = related_keys(word, term_of(word), language) - {word, term_of(word)}
+    return frozenset(key for key in keys if key[0] != "~")
 
 
 def asks_for(kind: AnswerKind, words: Iterable[str]) -> bool:

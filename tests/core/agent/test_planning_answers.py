@@ -47,7 +47,7 @@ def test_figures_part_their_thousands(value: float, text: str) -> None:
 
 
 def test_long_lists_and_texts_are_cut_short() -> None:
-    assert english_list([str(number) for number in range(11)]).endswith("7 and 3 others")
+    assert english_list([str(number) for number in range(19)]).endswith("15 and 3 others")
     with pytest.raises(LookupError):
         english_list([])
     assert len(quote_text("word " * 200)) < 410
