@@ -31,9 +31,8 @@ def company_figures(
         matches = [row for row in annual if span.contains(row.row["periodEnd"])]
         return sorted(matches, key=lambda row: str(row.row["periodEnd"]))[-_SHOWN_MAX:]
     year, _, part = span.period.partition("-")
-    ends = [
-        row for row in (observations if part else annual) if span.contains(row.row["periodEnd"])
-    ]
+    spans = observations if part else annual
+    ends = [row for row in spans if span.contains(row.row["periodEnd"])]
     target = int(year), part or "FY", 3 if part else 12
     fiscal = [row for row in observations if _fiscal(row) in (target, (*target[:2], None))]
     return (fiscal or ends)[:1]
@@ -71,11 +70,9 @@ def series_ends(rows: Sequence[ToolHit], *, is_first: bool, is_full: bool) -> li
     ends: dict[object, list[ToolHit]] = {}
     for row in present:
         ends.setdefault((row.row["name"], str(row.row["area"])), []).append(row)
-    return (
-        present
-        if is_full
-        else [row for series in ends.values() for row in (series[:1] + series[1:][-1:] * is_first)]
-    )
+    if is_full:
+        return present
+    return [row for series in ends.values() for row in (series[:1] + series[1:][-1:] * is_first)]
 
 
 def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[list[ToolHit], float]:
@@ -84,11 +81,8 @@ def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[lis
     The second item is the share of the question's weight that these do not hold.
     """
     money = len(question.values("currency")) > 1
-    groups = [
-        {facts.phrase(part.value), question.phrase[part.start : part.end]}
-        for part in question.parts
-        if part.role == ("currency" if money else "series")
-    ]
+    parts = question.with_role("currency" if money else "series")
+    groups = [{facts.phrase(part.value), question.phrase[part.start : part.end]} for part in parts]
     words = set() if money else set(question.free("indicator")) - question.place_words
     rest = {term_of(question.words[index]) for index in words}
     is_named = bool(money or groups) or question.has("currency")

@@ -17,12 +17,8 @@ from svc_core.text.words import split_words, term_of
 
 _SILENT = frozenset({"sources", "id", "entityId", "url", "sourceUrl", "mergedIds", "imageUrl"})
 _SEVERITIES = ("info", "low", "medium", "high", "critical")
-_DEFAULTS = {
-    "cve": "score.baseScore",
-    "event": "measurements.magnitude.value",
-    "incident": "severity",
-    "signal": "strength",
-}
+_DEFAULTS = {"cve": "score.baseScore", "event": "measurements.magnitude.value",
+             "incident": "severity", "signal": "strength"}  # fmt: skip
 """The member that rows are compared by where the question names none."""
 UNHELD_MAX = 0.34
 """Share of the weight of a question's words that a row need not account for."""
@@ -110,11 +106,8 @@ class ListQuery:
         hits = [hit for hit in rows if self.is_met(hit.row)]
         lacks = [{*missing_words(hit.row, terms)} for hit in hits]
         held = terms.keys() - set.intersection(*lacks) if lacks else set()
-        hits = [
-            hit
-            for hit, lack in zip(hits, lacks, strict=True)
-            if self._share(lack) <= UNHELD_MAX and self._share(lack & held, held) <= UNHELD_MAX
-        ]
+        shares = ((self._share(lack), self._share(lack & held, held)) for lack in lacks)
+        hits = [hit for hit, share in zip(hits, shares, strict=True) if max(share) <= UNHELD_MAX]
         return [hit for hit in hits if self.is_within(hit, self.path(hits))]
 
     def is_within(self, row: ToolHit, path: str = "") -> bool:
@@ -143,10 +136,9 @@ class ListQuery:
         if self.kind == "country" and money and money.isdisjoint(row.get("currencies") or ()):
             return False
         named = (pair for pair in self.filters.items() if isinstance(row.get(pair[0]), str))
+        is_placed = not places or is_in_country(row, places)
         return (
-            self._is_timely(row)
-            and (not places or is_in_country(row, places))
-            and all(str(row[name]) == value for name, value in named)
+            is_placed and self._is_timely(row) and all(str(row[k]) == value for k, value in named)
         )
 
     def _share(self, terms: Collection[str], whole: Collection[str] | None = None) -> float:
@@ -165,9 +157,7 @@ class ListQuery:
 
     def path(self, rows: Iterable[ToolHit]) -> str:
         """The member that rows are compared by: of several that a word names, one they have."""
-        parts = [
-            part for part in self.question.parts if part.role == "number" and part.is_of(self.kind)
-        ]
+        parts = [part for part in self.question.with_role("number") if part.is_of(self.kind)]
         paths = [part.value.split()[1] for part in parts if part.start == parts[0].start]
         used = (path for path in paths if any(facts.member_or_none(row.row, path) for row in rows))
         return next(used, paths[0] if paths else _DEFAULTS.get(self.kind, ""))
@@ -240,17 +230,13 @@ class ListQuery:
         return sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
 
 
-def is_in_country(row: Mapping[str, Any], countries: Iterable[str]) -> bool:
+def is_in_country(row: Mapping[str, Any], countries: Collection[str]) -> bool:
     """Whether a row has the code of one of these countries, or holds its name."""
-    codes = {
-        facts.member_or_none(row, path)
-        for path in ("place.countryCode", "area.countryCode", "countryCode", "country.code")
-    }
-    return any(
-        country in codes
-        or country in (row.get("countryCodes") or ())
-        or has_words(row, _stems([country_name(country)]))
-        for country in countries
+    paths = ("place.countryCode", "area.countryCode", "countryCode", "country.code")
+    codes = {*(facts.member_or_none(row, path) for path in paths), *(row.get("countryCodes") or ())}
+    names = (_stems([country_name(country)]) for country in countries)
+    return not codes.isdisjoint(countries) or any(
+        not missing_words(row, {stem: frozenset({stem}) for stem in stems}) for stems in names
     )
 
 
@@ -276,11 +262,6 @@ def _key(row: Mapping[str, Any], path: str) -> Any:
 
 def _stems(texts: Iterable[str]) -> set[str]:
     return {term_of(word) for text in texts for word in split_words(text)}
-
-
-def has_words(row: Mapping[str, Any], terms: Collection[str]) -> bool:
-    """Whether a row holds all words, compared by their first five letters."""
-    return not missing_words(row, {term: frozenset({term}) for term in terms})
 
 
 def missing_words(row: Mapping[str, Any], terms: Mapping[str, frozenset[str]]) -> list[str]:

@@ -127,9 +127,8 @@ def _beginnings(question: ParsedQuestion, hits: Sequence[ToolHit]) -> Iterator[M
 def names_of_hit(hit_row: Mapping[str, Any]) -> list[str]:
     """The names of a row and its codes."""
     row = hit_row["row"]
-    name = next(
-        (row[key] for key in ("name", "label", "cveId", "title", "question") if row.get(key)), ""
-    )
+    keys = ("name", "label", "cveId", "title", "question")
+    name = next((row[key] for key in keys if row.get(key)), "")
     others = [*(row.get("aliases") or ()), *(row.get("weakAliases") or ())]
     names = [alias["name"] if isinstance(alias, Mapping) else alias for alias in others]
     return [name, *names, *(key["value"] for key in row.get("designators") or ())]
@@ -137,25 +136,14 @@ def names_of_hit(hit_row: Mapping[str, Any]) -> list[str]:
 
 def is_close(word: str, name: str) -> bool:
     """Whether two words are the same but for one letter, or two that changed places."""
-    if word == name:
-        return True
-    if (
-        min(len(word), len(name)) < TYPO_MIN
-        or abs(len(word) - len(name)) > 1
-        or not (word.isalpha() and name.isalpha())
-    ):
-        return False
-    at = next(
-        (i for i, (a, b) in enumerate(zip(word, name, strict=False)) if a != b),
-        min(len(word), len(name)),
-    )
+    sizes = len(word), len(name)
+    if word == name or min(sizes) < TYPO_MIN or not (word + name).isalpha():
+        return word == name
+    pairs = enumerate(zip(word, name, strict=False))
+    at = next((index for index, (a, b) in pairs if a != b), min(sizes))
     rest, other = word[at:], name[at:]
-    return (
-        rest[1:] == other[1:]
-        or rest == other[1:]
-        or rest[1:] == other
-        or (rest[2:] == other[2:] and rest[:2] == other[1::-1])
-    )
+    changes = ((rest[1:], other[1:]), (rest, other[1:]), (rest[1:], other))
+    return rest[1::-1] + rest[2:] == other or any(a == b for a, b in changes)
 
 
 def public_hit(hit: ToolHit) -> ToolHit:

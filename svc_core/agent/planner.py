@@ -33,7 +33,7 @@ from svc_core.agent.listing import (
 from svc_core.agent.named_rows import TYPO_MIN, Subject, named_subjects, public_hit
 from svc_core.agent.question import ParsedQuestion
 from svc_core.agent.row_facts import CitedSentence, english_list, quote_text
-from svc_core.agent.text_query import meanings
+from svc_core.agent.text_query import asks_for, meanings
 from svc_core.base import instants
 from svc_core.text.words import term_of, terms
 
@@ -108,15 +108,15 @@ class _Planner:
 
     def list_all(self, name: str, **arguments: Any) -> Plan[ToolAnswer]:
         """The rows of all pages up to a bound; `has_more` where there are others."""
-        hits: list[ToolHit] = []
         first = answer = yield from self.call(name, **arguments, limit=_PAGE)
+        hits = [*first.hits]
         for _ in range(_PAGES_MAX - 1):
-            hits += answer.hits
             cursor = answer.body.get("meta", {}).get("page", {}).get("nextCursor")
             if cursor is None:
-                return evolve(first, hits=tuple(hits), has_more=answer.has_more)
+                break
             answer = yield from self.call(name, **arguments, limit=_PAGE, cursor=cursor)
-        return evolve(first, hits=(*hits, *answer.hits), has_more=answer.has_more)
+            hits += answer.hits
+        return evolve(first, hits=tuple(hits), has_more=answer.has_more)
 
     # -- the ways to an answer -----------------------------------------------------------------
 
@@ -128,19 +128,9 @@ class _Planner:
                 return sentences
         self.hits = yield from self.ranked()
         self.subjects = named_subjects(self.question, self.hits)
-        ways = (
-            self.news,
-            self.metrics,
-            self.filings,
-            self.series,
-            self.ledger,
-            self.report,
-            self.lists,
-            self.subject_facts,
-            self.described,
-            self.looser_lists,
-        )
-        for way in ways:
+        ways = (self.news, self.metrics, self.filings, self.series, self.ledger, self.report)
+        others = (self.lists, self.subject_facts, self.described, self.looser_lists)
+        for way in (*ways, *others):
             sentences = yield from way()
             if sentences:
                 return sentences
@@ -184,15 +174,17 @@ class _Planner:
 
     def fact_query(self, kind: str) -> facts.FactQuery:
         """The facts of a kind that are asked for; its overview where nothing else is."""
-        parsed, named = self.question, self.named_words | self.question.given
+        parsed, named = self.question, self.named_words | self.question.given.keys()
         words = ["" if at in named else term_of(word) for at, word in enumerate(parsed.words)]
         place = ["countr"] if parsed.countries and kind in ("actor", "entity") else []
         query = facts.query_facts(kind, (*words, *place), question.generic_words())
         others = [meaning for meaning in parsed.values("number") if meaning[0] != kind]
-        query = evolve(query, facts=facts.fitting(query.facts, parsed.asks))
+        for way in ("when", "where"):
+            fits = facts.fitting(query.facts, way) if asks_for(way, parsed.words) else ()
+            query = evolve(query, facts=tuple(fits or query.facts))
         if kind in _TIMELESS and parsed.span and not parsed.span.contains(self.now.isoformat()):
             self.missing += [f"the {fact.name} of {parsed.span.text}" for fact in query.facts[:2]]
-            return evolve(query, facts=tuple(fact for fact in query.facts if fact.is_dated))
+            return evolve(query, facts=tuple(facts.fitting(query.facts, "when")))
         is_other = parsed.has("metric", "series") or self.unheld(kind, query.cues, None) or others
         if query.is_plain and is_other and query.facts:
             return evolve(query, facts=())
@@ -205,11 +197,7 @@ class _Planner:
     def sentences_of(self, query: facts.FactQuery, rows: Sequence[ToolHit]) -> list[CitedSentence]:
         """What rows state of the facts that are asked for, and how they differ."""
         is_count = ["many"] in self.question.values("count")
-        sentences = [
-            sentence
-            for row in rows
-            for sentence in facts.row_sentences(query.facts, row, is_counted=is_count)
-        ]
+        sentences = _sentences(query.facts, rows, is_counted=is_count)
         if sentences and len(rows) > 1:
             sentences += figure_differences(query.facts, rows)
         if not sentences and not query.is_plain and rows:
@@ -234,13 +222,11 @@ class _Planner:
         for subject in self.subjects:
             rows = [public_hit(hit) for hit in subject.hits if "name" in hit.row["row"]]
             if len({row.row.get("type") and row.id for row in rows}) > 1:
-                kinds = [
-                    f"{quote_text(row.title)} ({facts.in_words(str(row.row.get('type')))})"
-                    for row in rows
-                ]
-                name = self.question.text_of(subject.words)
-                text = f"“{quote_text(name)}” names {len(rows)} that are kept apart: "
-                text += english_list(kinds)
+                types = (facts.in_words(str(row.row.get("type"))) for row in rows)
+                pairs = zip(rows, types, strict=True)
+                kinds = [f"{quote_text(row.title)} ({name})" for row, name in pairs]
+                name = quote_text(self.question.text_of(subject.words))
+                text = f"“{name}” names {len(rows)} that are kept apart: {english_list(kinds)}"
                 sentences.append(CitedSentence(text, tuple(rows)))
             for row in rows[:_ALIKE_MAX]:
                 kind = self.kind_of(row)
@@ -262,7 +248,7 @@ class _Planner:
     @property
     def relation_words(self) -> frozenset[int]:
         """The indexes of the words that ask for a relation."""
-        return question.word_indexes(p for p in self.question.parts if p.role == "relation")
+        return question.word_indexes(self.question.with_role("relation"))
 
     def kind_of(self, row: ToolHit) -> str:
         """The kind of facts that a row states."""
@@ -289,23 +275,12 @@ class _Planner:
             graph = answer.body.get("data", {})
             labels = {node["id"]: quote_text(node["label"]) for node in graph.get("nodes", ())}
             for edge in graph.get("edges", ()):
-                source, target = edge["sourceId"], edge["targetId"]
-                sign = ">" if source == entity.id else "<"
-                is_meant = any(
-                    way == "*"
-                    or (
-                        edge["type"].startswith(way.rstrip("<>"))
-                        and sign in (way[len(way.rstrip("<>")) :] or "<>")
-                    )
-                    for way in ways
-                )
-                if (
-                    is_meant
-                    and source in labels
-                    and target in labels
-                    and (not others or {source, target} & others)
-                ):
-                    text = f"{labels[source]} – {facts.in_words(edge['type'])} – {labels[target]}"
+                ends, type_ = (edge["sourceId"], edge["targetId"]), edge["type"]
+                sides = (">" if ends[0] == entity.id else "<", "<>", "")
+                names = [way.rstrip("<>") for way in ways if way[len(way.rstrip("<>")) :] in sides]
+                is_meant = "*" in names or type_.startswith(tuple(names))
+                if is_meant and labels.keys() >= {*ends} and (not others or {*ends} & others):
+                    text = f"{labels[ends[0]]} – {facts.in_words(type_)} – {labels[ends[1]]}"
                     sentences.append(CitedSentence(text, (evolve(entity, path=answer.path),)))
         if not sentences and self.subjects:
             words = self.question.text_of(self.relation_words)
@@ -370,9 +345,8 @@ class _Planner:
                 values = figures.company_figures(company, rows, self.question)
                 picks += values
                 if not values:
-                    self.missing.append(
-                        f"the {facts.in_words(metric)} of {quote_text(company.title)}"
-                    )
+                    name = quote_text(company.title)
+                    self.missing.append(f"the {facts.in_words(metric)} of {name}")
         measures = facts.facts_of("observation")
         return [*_sentences(measures, picks), *figure_differences(measures, picks)]
 
@@ -390,9 +364,8 @@ class _Planner:
         parsed, span = self.question, self.question.span
         is_named = parsed.has("series", "currency")
         is_other = not parsed.countries or parsed.kinds or not parsed.free("indicator")
-        if (is_other and not is_named) or (
-            parsed.kinds == ["country"] and not parsed.has("series")
-        ):
+        is_land = parsed.kinds == ["country"] and not parsed.has("series")
+        if (is_other and not is_named) or is_land:
             return []
         hits: list[ToolHit] = []
         areas = [{"area": meaning[0]} for meaning in parsed.values("region")]
@@ -414,10 +387,8 @@ class _Planner:
         is_compared = len(parsed.countries) + len(parsed.values("region")) > 1 or is_change
         if parsed.is_extreme and not is_compared and len(rows) > 1:
             word, _, best = extreme_rows(rows, "value", is_least=parsed.has("least"))
-            return [
-                evolve(sentence, text=f"The {word} of {len(rows)} values: {sentence.text}")
-                for sentence in _sentences(measures, best)
-            ]
+            head = f"The {word} of {len(rows)} values: "
+            return [evolve(line, text=head + line.text) for line in _sentences(measures, best)]
         top = rows[: max(_SHOWN_MAX, len(parsed.countries))]
         lines = _sentences(measures, top)
         return [*lines, *(figure_differences(measures, top) if is_compared else ())]
@@ -425,32 +396,21 @@ class _Planner:
     # -- the ledger and reports ----------------------------------------------------------------
 
     def ledger(self) -> Plan[list[CitedSentence]]:
-        parsed = self.question
-        subjects = [
-            public_hit(hit) for s in self.subjects for hit in s.hits if hit.row["kind"] == "subject"
-        ]
+        hits = [hit for subject in self.subjects for hit in subject.hits]
+        subjects = [public_hit(hit) for hit in hits if hit.row["kind"] == "subject"]
         if subjects:
             return (yield from self.ledger_view(subjects[0]))
-        if "ledger" not in parsed.kinds or parsed.free("ledger"):
-            return []
-        answer = yield from self.call("search_ledger_subjects", limit=_PAGE)
-        lines = _sentences(facts.facts_of("subject"), answer.hits[:_SHOWN_MAX])
-        noun = facts.count_noun(len(answer.hits), "subject of the ledger")
-        return [self.count_sentence(noun, answer), *lines]
+        return []
 
     def ledger_view(self, subject: ToolHit) -> Plan[list[CitedSentence]]:
         """What the ledger believes of a subject, as of the time that is asked for."""
         time = self.question.span.last if self.question.span else None
         axis = "recordTime" if self.question.has("recorded") else "validTime"
         answer = yield from self.call("fold_ledger_subject", subjectId=subject.id, **{axis: time})
-        views = [evolve(hit, title=subject.title) for hit in answer.hits]
         free = set(self.question.free("ledger")) - self.named_words
         terms = {term_of(self.question.words[index]) for index in free}
-        return [
-            sentence
-            for view in views
-            for sentence in facts.ledger_sentences(view, terms, is_full=not terms)
-        ]
+        view = evolve(answer.hits[0], title=subject.title)
+        return facts.ledger_sentences(view, terms, is_full=not terms)
 
     def report(self) -> Plan[list[CitedSentence]]:
         """What the report on the subject says, where a report is asked about."""
@@ -459,9 +419,7 @@ class _Planner:
         ranked = yield from self.ranked(kinds=["report"])
         rows = [public_hit(hit) for hit in ranked]
         terms_ = self.question.terms_of(self.question.free("report"))
-        rows = [
-            row for row in rows if not terms_ or len(missing_words(row.row, terms_)) < len(terms_)
-        ]
+        rows = [row for row in rows if not terms_ or missing_words(row.row, terms_) != [*terms_]]
         if not rows:
             return []
         best = min(rows, key=lambda row: self.unheld("report", (), row))
@@ -478,11 +436,9 @@ class _Planner:
         words = [value[0] for role in ("group", "filter") for value in self.question.values(role)]
         names = names or [kind for kind in words if kind in row_kinds() and not self.subjects]
         names = [kind for kind in names if kind != "country"] or names
-        if self.question.has("count"):
-            counted = self.question.counted_kind
-            return counted if counted in row_kinds() else next(iter(names), None)
-        if self.question.has("list") and names:
-            return self.question.kind_behind("list", names, self.named_words)
+        role = "count" if self.question.counted_kind else "list"
+        if self.question.has(role) and names:
+            return self.question.kind_behind(role, names, self.named_words)
         return next(iter(names), None)
 
     def lists(self) -> Plan[list[CitedSentence]]:
@@ -495,13 +451,9 @@ class _Planner:
         named = {hit.row["kind"] for subject in self.subjects for hit in subject.hits}
         if named & {kind, *(("entity",) if kind == "country" else ())} and not is_scoped:
             return []
-        users = [
-            row
-            for row in self.named()
-            if row.row.get("type") not in (None, "threatActor", "company")
-        ]
-        if kind == "actor" and users:
-            return (yield from self.subject_facts()) if parsed.has("relation") else []
+        types = {row.row.get("type") for row in self.named()}
+        if kind == "actor" and types - {None, "threatActor", "company"}:
+            return []
         query = self.fact_query(kind)
         narrows = parsed.has("list") and (parsed.span or ListQuery(parsed, kind).filters)
         is_open = is_scoped or bool(parsed.thresholds or (narrows and not self.is_odds(query)))
@@ -519,9 +471,8 @@ class _Planner:
         if kind is None or self.missing or self.question.has("negation"):
             return []
         listing = ListQuery(self.question, kind)
-        if self.is_odds(self.fact_query(kind)):
-            return []
-        if not (listing.filters or self.question.span or not self.question.free(kind)):
+        is_narrow = listing.filters or self.question.span or not self.question.free(kind)
+        if self.is_odds(self.fact_query(kind)) or not is_narrow:
             return []
         return (yield from self.list_rows(kind))
 
@@ -555,11 +506,9 @@ class _Planner:
             lines = _sentences(listing.measures(answer.hits), shown) or lines
         summary = listing.summary(answer.hits)
         if groups := listing.groups(answer.hits):
+            of_all = f"of {_at_least(answer)}{summary}"
             return [
-                CitedSentence(
-                    f"{quote_text(name)}: {len(hits)} of {_at_least(answer)}{summary}",
-                    tuple(hits[:1]),
-                )
+                CitedSentence(f"{quote_text(name)}: {len(hits)} {of_all}", tuple(hits[:1]))
                 for name, hits in groups[: self.question.limit or _SHOWN_MAX]
             ]
         if self.question.counted_kind:
@@ -641,28 +590,27 @@ class _Planner:
             return [CitedSentence(small_talk.talk_reply("unread", parsed), ())]
         missing = english_list([*dict.fromkeys(self.missing)]) if self.missing else ""
         words = quote_text(parsed.text_of([*parsed.free(), *parsed.place_words]))
-        text = (
-            f"The service does not know {missing}"
-            if missing
-            else ("The service has no answer" + (f" about “{words}”" if words else " to this"))
-        )
+        about = f" about “{words}”" if words else " to this"
+        text = f"does not know {missing}" if missing else f"has no answer{about}"
         near = [public_hit(hit) for hit in rows[:_CLOSE_MAX]]
         titles = [f"“{quote_text(figures.subject_name(row))}”" for row in near]
-        return [CitedSentence(text, ()), *_closest(titles, near)]
+        return [CitedSentence(f"The service {text}", ()), *_closest(titles, near)]
 
 
 # -- rows --------------------------------------------------------------------------------------
 
 
-def _sentences(measures: Sequence[facts.Fact], rows: Iterable[ToolHit]) -> list[CitedSentence]:
-    return [sentence for row in rows for sentence in facts.row_sentences(measures, row)]
+def _sentences(
+    measures: Sequence[facts.Fact], rows: Iterable[ToolHit], *, is_counted: bool = False
+) -> list[CitedSentence]:
+    lines = (facts.row_sentences(measures, row, is_counted=is_counted) for row in rows)
+    return [sentence for sentences in lines for sentence in sentences]
 
 
 def _closest(texts: Sequence[str], rows: Sequence[ToolHit]) -> list[CitedSentence]:
     """That rows are near what was asked, and answer nothing."""
-    return (
-        [CitedSentence(f"Closest, not an answer: {'; '.join(texts)}", tuple(rows))] if rows else []
-    )
+    line = CitedSentence(f"Closest, not an answer: {'; '.join(texts)}", tuple(rows))
+    return [line] if rows else []
 
 
 def _at_least(answer: ToolAnswer) -> str:

@@ -19,7 +19,7 @@ from svc_core import data
 from svc_core.agent import times
 from svc_core.agent.agent_ports import Turn
 from svc_core.agent.row_facts import Phrase, cue_of, measures
-from svc_core.agent.text_query import AnswerKind, asks_for, meanings
+from svc_core.agent.text_query import expressions, meanings
 from svc_core.agent.times import TimeSpan
 from svc_core.text.country_names import names_by_code
 from svc_core.text.frequencies import background
@@ -44,23 +44,9 @@ _AMOUNT = (
     r"(?:an?\s)?(?:[a-z]{1,30}\s){0,3}?(\d[\d,]{0,30}(?:\.\d{1,20})?)"
     r"\s?(%|percent|thousand|million|billion)?"
 )
-_THAN = r"(?:than|als|que|de|a|an|to)"
-_AT_LEAST = re.compile(
-    rf"(?:((?:more|greater|higher|stronger|larger|bigger|deeper|mehr|hoher|grosser|starker|tiefer"
-    rf"|plus(?: \w+)?|mas(?: \w+)?|mayor(?:es)?|superieure?s?|superior(?:es)?) {_THAN}"
-    r"|above|over|exceeding|>(?!=)|uber|au dessus de|por encima de)"
-    r"|at least|>=|≥|minimum of|mindestens|au moins|al menos)\s*" + _AMOUNT
-)
-_AT_MOST = re.compile(
-    rf"(?:((?:less|lower|weaker|smaller|fewer|weniger|niedriger|kleiner|schwacher|moins(?: \w+)?"
-    rf"|menos(?: \w+)?|menor(?:es)?|inferieure?s?|inferior(?:es)?) {_THAN}"
-    r"|below|under|<(?!=)|unter|au dessous de|por debajo de)"
-    r"|at most|<=|≤|maximum of|up to|hochstens|au plus|como maximo)\s*" + _AMOUNT
-)
-_OR_MORE = re.compile(
-    r"()(\d[\d,]{0,30}(?:\.\d{1,20})?)\s?(%|percent)?(?:\+|\s?or (?:more|above|higher|greater))"
-)
 _TIMES = {"%": 0.01, "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion": 1e9}
+_SIDES = (("above", True, True), ("at_least", True, False),
+          ("below", False, True), ("at_most", False, False))  # fmt: skip
 _OF_KINDS = frozenset({"filter", "number", "date", "kind", "group"})
 _NAMED = frozenset({"kind", "series", "group", "filter"})
 """Roles of words that mean something although they are stop words ("país")."""
@@ -160,18 +146,22 @@ class ParsedQuestion:
     def counted_kind(self) -> str | None:
         """The kind of row that it counts: the first one named behind "how many"."""
         kinds = [part.value for part in self.parts if part.role == "kind"]
-        if not (self.has("count") and kinds):
-            return None
-        return self.kind_behind("count", kinds)
+        return self.kind_behind("count", kinds) if self.has("count") and kinds else None
 
     @property
-    def given(self) -> frozenset[int]:
-        """The indexes of the words that name a number given behind them: "of magnitude 5.4"."""
-        numerals = (at for at, word in enumerate(self.words) if _NUMERAL.fullmatch(word))
-        ends = {at - (self.words[at - 1] in ("of", "de", "von")) for at in numerals}
-        return word_indexes(
-            part for part in self.parts if part.role == "number" and part.end in ends
-        )
+    def given(self) -> dict[int, float]:
+        """The numbers right behind words that name a measure, by the indexes of these words."""
+        ends = {
+            at - (self.words[at - 1] in ("of", "de", "von")): float(word)
+            for at, word in enumerate(self.words)
+            if _NUMERAL.fullmatch(word)
+        }
+        parts = [part for part in self.with_role("number") if part.end in ends]
+        return {at: ends[part.end] for part in parts for at in range(part.start, part.end)}
+
+    def with_role(self, *roles: str) -> list[QuestionPart]:
+        """The parts that have one of these roles."""
+        return [part for part in self.parts if part.role in roles]
 
     def kind_behind(
         self, role: str, kinds: Sequence[str], names: frozenset[int] = frozenset()
@@ -180,34 +170,24 @@ class ParsedQuestion:
 
         Where none is behind them, the first of all.
         """
-        start = min(part.end for part in self.parts if part.role == role)
-        parts = [part for part in self.parts if part.role in ("kind", "filter", "group")]
+        start = min(part.end for part in self.with_role(role))
+        parts = self.with_role("kind", "filter", "group")
         behind = [part for part in parts if start <= part.start and part.value.split()[0] in kinds]
         if not behind:
             return kinds[0]
-        between = set(range(start, behind[0].start)) - names
-        others = {
-            at
-            for part in self.parts
-            if part.role == "number" and part.is_of(behind[0].value)
-            for at in range(part.start, part.end)
-        } & between
-        is_near = not (others or (between & set(self.unread) and between & self.stops))
-        return behind[0].value.split()[0] if is_near else None
-
-    def asks(self, kind: AnswerKind) -> bool:
-        """Whether a word asks for this kind of answer: "when", "where"."""
-        return asks_for(kind, self.words)
+        kind, between = behind[0].value.split()[0], set(range(start, behind[0].start)) - names
+        numbers = word_indexes(part for part in self.with_role("number") if part.is_of(kind))
+        is_far = between & numbers or (between & set(self.unread) and between & self.stops)
+        return None if is_far else kind
 
     @property
     def limit(self) -> int | None:
         """How many rows it asks for: "the top 3 vendors", "the five largest quakes"."""
-        scopes = ("kind", "group", "most", "least", "latest", "earliest")
-        edges = {
-            at for part in self.parts if part.role in scopes for at in (part.start - 1, part.end)
-        }
-        numbers = (_count_of(self.words[at]) for at in sorted(edges) if 0 <= at < len(self.words))
-        return next(filter(None, numbers), None)
+        parts = self.with_role("kind", "group", "most", "least", "latest", "earliest")
+        beside = sorted({at for part in parts for at in (part.start - 1, part.end)})
+        sizes = times.numbers()
+        counts = [sizes.get(self.words[at], 0) for at in beside if 0 <= at < len(self.words)]
+        return next((count for count in counts if 1 < count <= _LIMIT_MAX), None)
 
     @property
     def is_extreme(self) -> bool:
@@ -243,9 +223,8 @@ class ParsedQuestion:
 
     def terms_of(self, places: Iterable[int]) -> dict[str, frozenset[str]]:
         """The terms of the words at these indexes, each with what it means in English."""
-        language = self.language
         terms = (term_of(self.words[index]) for index in places)
-        return {term: meanings(term, language) | {term} for term in terms}
+        return {term: meanings(term, self.language) | {term} for term in terms}
 
     def text_of(self, places: Iterable[int]) -> str:
         """The words at these indexes."""
@@ -294,11 +273,8 @@ def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) 
         if question.span:
             text = times.without_times(text)
         return parse_question(f"{text} {question.text}", now)
-    if (
-        not (question.has("pronoun", "link") or question.is_empty)
-        or question.cves
-        or question.places
-    ):
+    is_whole = not (question.has("pronoun", "link") or question.is_empty)
+    if is_whole or question.cves or question.places:
         return question
     is_scoped = question.has("count", "most", "least", "latest", "earliest", "list")
     if not question.has(*_SPECIFIC) and is_scoped and before.kinds:
@@ -315,21 +291,14 @@ def parse_question(text: str, now: datetime) -> ParsedQuestion:
     places = tuple(run for run in _countries_in(words) if money.isdisjoint(range(*run[:2])))
     cves = tuple(dict.fromkeys(match.upper() for match in _CVE.findall(text)))
     language = guess(text) or "en"
-    parsed = ParsedQuestion(
-        text, language, words, parts, cves, places, (), times.time_span(plain, now)
-    )
+    span = times.time_span(plain, now)
+    parsed = ParsedQuestion(text, language, words, parts, cves, places, (), span)
     return evolve(parsed, thresholds=(*_bounds(plain),) or (*_equals(parsed),))
 
 
 def joined_questions(text: str) -> list[str]:
     """The questions that a text joins: "how much does it cost, and who pays"."""
     return [part for part in _JOINT.split(text) if part.strip(" ?¿")] or [text]
-
-
-def _count_of(word: str) -> int | None:
-    """A number of rows in digits or English words, up to ten."""
-    digits = word if word.isdigit() else str(times.NUMBERS.get(word, ""))
-    return int(digits) if digits and 1 < int(digits) <= _LIMIT_MAX else None
 
 
 def _longest(
@@ -355,25 +324,17 @@ def _parts(words: tuple[str, ...]) -> Iterator[QuestionPart]:
 
 
 def _bounds(text: str) -> Iterator[Threshold]:
-    for pattern, is_least in ((_AT_LEAST, True), (_AT_MOST, False), (_OR_MORE, True)):
-        for strict, number, unit in pattern.findall(text):
+    for kind, is_least, is_strict in _SIDES:
+        patterns = (pattern.replace("N", _AMOUNT) for pattern in expressions(kind))
+        for number, unit in (pair for each in patterns for pair in re.findall(each, text)):
             value = float(number.replace(",", "")) * _TIMES.get(unit, 1)
-            yield Threshold(value, is_least, bool(strict))
+            yield Threshold(value, is_least, is_strict)
 
 
 def _equals(question: ParsedQuestion) -> Iterator[Threshold]:
-    """The number right behind the name of a measure: "a score of 10", "cvss 10"."""
-    for part in question.parts:
-        rest = [
-            word
-            for word in question.words[part.end : part.end + 2]
-            if word not in ("of", "de", "von")
-        ]
-        if part.role == "number" and rest[:1] and _NUMERAL.fullmatch(rest[0]):
-            yield from (
-                Threshold(float(rest[0]), is_least, is_strict=False) for is_least in (True, False)
-            )
-            return
+    """The first number right behind the name of a measure: "a score of 10", "cvss 10"."""
+    for value in [*question.given.values()][:1]:
+        yield from (Threshold(value, is_least, is_strict=False) for is_least in (True, False))
 
 
 def _countries_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
@@ -402,9 +363,7 @@ def _table() -> Mapping[Phrase, tuple[tuple[str, str], ...]]:
     generic = {word for run, roles in table.items() if _GENERIC & set(roles) for word in run}
     generic |= {term_of(word) for language in LANGUAGES for word in stop_words(language)}
     for kind, path, cue in measures():
-        if generic.isdisjoint(cue) and not {("count", "many"), ("count", "of")} & set(
-            table.get(cue, {})
-        ):
+        if generic.isdisjoint(cue) and not any(role == "count" for role, _ in table.get(cue, ())):
             table.setdefault(cue, {})["number", f"{kind} {path}"] = None
     return {run: tuple(roles) for run, roles in table.items() if run}
 
@@ -412,11 +371,10 @@ def _table() -> Mapping[Phrase, tuple[tuple[str, str], ...]]:
 @cache
 def generic_words() -> frozenset[Phrase]:
     """Words and phrases that ask for nothing by themselves."""
-    runs = [
-        run
-        for run, meanings in _table().items()
-        if _GENERIC & set(meanings) and not (len(run) > 1 and ("plain", "") in meanings)
-    ]
+    plain = {
+        run for run, meanings in _table().items() if ("plain", "") in meanings and len(run) > 1
+    }
+    runs = {run for run, meanings in _table().items() if _GENERIC & set(meanings)} - plain
     stops = {(term_of(word),) for language in LANGUAGES for word in stop_words(language)}
     named = {run for run, meanings in _table().items() if any(r in _NAMED for r, _ in meanings)}
     return frozenset((stops - named).union(runs))

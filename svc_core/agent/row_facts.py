@@ -6,9 +6,9 @@ Rule 2: words of rows are data: they are quoted, in one line, and cannot look li
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 from attrs import frozen
 
@@ -21,8 +21,10 @@ from svc_core.text.words import split_words, term_of
 Row = Mapping[str, Any]
 Phrase = tuple[str, ...]
 
-_DATED = re.compile(r"\|(?:date|time)\}")
-_PLACED = re.compile(r"\|(?:country|place|point)\}|birthPlaces|addresses|subregion")
+_FITTING = {
+    "when": re.compile(r"\|(?:date|time)\}"),
+    "where": re.compile(r"\|(?:country|place|point)\}|birthPlaces|addresses|subregion"),
+}
 _MEMBER = re.compile(r"\{([^{}|]+)(?:\|([^{}]+))?\}")
 _OPTIONAL = re.compile(r"<([^<>]*)>")
 _MARKS = str.maketrans("[]<>`“”", "()‹›'‘’")
@@ -47,16 +49,6 @@ class Fact:
     cues: frozenset[Phrase]
     template: str
     number: str
-
-    @property
-    def is_dated(self) -> bool:
-        """Whether it states a date."""
-        return _DATED.search(self.template) is not None
-
-    @property
-    def is_placed(self) -> bool:
-        """Whether it states a place."""
-        return _PLACED.search(self.template) is not None
 
     def sentence(self, row: Row) -> str | None:
         """The sentence about a row; None where the row lacks a member of it."""
@@ -87,33 +79,37 @@ def is_run_of(part: Phrase, whole: Phrase) -> bool:
 
 
 @cache
+def _facts() -> tuple[tuple[str, Fact], ...]:
+    """The facts of the table, each with a kind of row that may state it."""
+    return tuple(
+        (kind, Fact(name, frozenset(map(cue_of, cues.split("|"))), template, number))
+        for kinds, name, cues, template, number in data.table_rows("facts.tsv")
+        for kind in kinds.split(",")
+    )
+
+
+@cache
 def facts_of(kind: str) -> tuple[Fact, ...]:
     """The facts that rows of a kind may state, in the order of the table."""
-    return tuple(
-        Fact(name, frozenset(map(cue_of, cues.split("|"))), template, number)
-        for kinds, name, cues, template, number in data.table_rows("facts.tsv")
-        if kind in kinds.split(",")
-    )
+    return tuple(fact for row_kind, fact in _facts() if row_kind == kind)
 
 
 @cache
 def measures() -> tuple[tuple[str, str, Phrase], ...]:
     """The members that rows of a kind are compared by, but dates, with each cue of theirs."""
-    return tuple(
-        (kind, number, cue_of(cue))
-        for kinds, _, cues, template, number in data.table_rows("facts.tsv")
-        if number and not _DATED.search(template)
-        for kind in kinds.split(",")
-        for cue in cues.split("|")
-        if cue != "*"
-    )
+    rows = ((kind, fact) for kind, fact in _facts() if fact.number and not fitting([fact], "when"))
+    return tuple((kind, fact.number, cue) for kind, fact in rows for cue in fact.cues if cue)
 
 
 @cache
 def cue_words() -> frozenset[str]:
     """The terms that ask for a fact by themselves."""
-    cues = (cue for row in data.table_rows("facts.tsv") for cue in row[2].split("|"))
-    return frozenset(run[0] for run in map(cue_of, cues) if len(run) == 1)
+    return frozenset(cue[0] for _, fact in _facts() for cue in fact.cues if len(cue) == 1)
+
+
+def fitting(facts: Iterable[Fact], kind: str) -> list[Fact]:
+    """The facts that state what a word asks for: a date for "when", a place for "where"."""
+    return [fact for fact in facts if _FITTING[kind].search(fact.template)]
 
 
 @frozen
@@ -139,27 +135,17 @@ def query_facts(kind: str, question: Phrase, generic: frozenset[Phrase]) -> Fact
     return FactQuery(tuple(picks), words_, is_plain)
 
 
-def fitting(
-    kinds: Sequence[Fact], asks: Callable[[Literal["when", "where"]], bool]
-) -> tuple[Fact, ...]:
-    """Of facts that one word means ("born") those that "when" and "where" ask for."""
-    dated = [fact for fact in kinds if fact.is_dated] if asks("when") else []
-    placed = [fact for fact in kinds if fact.is_placed] if asks("where") else []
-    return tuple(dated or placed or kinds)
-
-
 def row_sentences(
     kinds: Sequence[Fact], hit: ToolHit, *, is_counted: bool = False
 ) -> list[CitedSentence]:
     """The sentences that state these facts of a hit, where `is_counted` with how many they name."""
-    pairs = ((fact, text) for fact in kinds if (text := fact.sentence(hit.row)))
-    texts = (
-        f"{text}, {member_or_none(hit.row, fact.number)} in all"
-        if is_counted and isinstance(hit.row.get(fact.number), list | tuple)
-        else text
-        for fact, text in pairs
-    )
-    return [CitedSentence(text, (hit,)) for text in dict.fromkeys(texts)]
+    texts = {text: fact for fact in kinds if (text := fact.sentence(hit.row))}
+    lists = {
+        text: f", {len(items)} in all"
+        for text, fact in texts.items()
+        if is_counted and isinstance(items := hit.row.get(fact.number), list | tuple)
+    }
+    return [CitedSentence(text + lists.get(text, ""), (hit,)) for text in texts]
 
 
 # -- members -----------------------------------------------------------------------------------
@@ -341,10 +327,6 @@ def _unless_unknown(value: Any) -> str:
     return _plain(value)
 
 
-def _unless_true(value: Any) -> str:
-    return "" if value else "not "
-
-
 def in_words(name: str) -> str:
     """A camel-case name in words: `threatActor` becomes "threat actor"."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
@@ -360,7 +342,7 @@ _FORMS: Mapping[str, Callable[[Any], str]] = {
     "unit": _unit,
     "article": _article,
     "known": _unless_unknown,
-    "not": _unless_true,
+    "not": lambda value: "" if value else "not ",
     "place": _place,
     "words": lambda value: in_words(str(value)),
 }

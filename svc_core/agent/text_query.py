@@ -73,11 +73,8 @@ class TextQuery:
     @property
     def focus(self) -> tuple[str, ...]:
         """The terms that an answer must hold: first and last of the subject, or that of a sum."""
-        sums = (
-            term
-            for term in self.terms
-            if self.asks_sum and groups(word_root("cost")) & groups(term)
-        )
+        money = groups(word_root("cost"))
+        sums = (term for term in self.terms if self.asks_sum and money & groups(term))
         first = tuple(sums)[:1] or tuple(self.terms)[:1]
         is_first = self.asks_count or self.asks_sum or self.kind == "who"
         return first if is_first else (*first, *list(self.terms)[-1:])
@@ -245,7 +242,7 @@ def meanings(word: str, language: str | None) -> frozenset[str]:
     return frozenset(key for key in keys if key[0] != "~")
 
 
-def asks_for(kind: AnswerKind, words: Iterable[str]) -> bool:
+def asks_for(kind: str, words: Iterable[str]) -> bool:
     """Whether folded words ask for a kind of answer."""
     return not _words(kind).isdisjoint(words)
 
@@ -298,9 +295,7 @@ def _is_day(term: str, months: frozenset[int]) -> bool:
 @cache
 def _groups() -> Mapping[str, frozenset[int]]:
     groups: dict[str, frozenset[int]] = {}
-    for number, text in enumerate(
-        text for kind, text in data.table_rows("asking.tsv") if kind == "same"
-    ):
+    for number, text in enumerate(expressions("same")):
         for word in text.split():
             term = "_".join(map(word_root, word.split("_")))
             groups[term] = groups.get(term, frozenset()) | {number}
@@ -324,7 +319,7 @@ def _roots(kind: str) -> frozenset[str]:
 @cache
 def _offices() -> frozenset[str]:
     """The words of the list that has "ceo"."""
-    lists = (text.split() for kind, text in data.table_rows("asking.tsv") if kind == "same")
+    lists = (text.split() for text in expressions("same"))
     return next(frozenset(words_) for words_ in lists if "ceo" in words_)
 
 
@@ -355,14 +350,17 @@ def has_measure(measure: str, text: str) -> bool:
 
 @cache
 def _measure_pattern(measure: str) -> re.Pattern[str]:
-    units = "|".join(
-        unit for name, unit in data.table_rows("asking.tsv") if name == f"in_{measure}"
-    )
+    units = "|".join(expressions(f"in_{measure}"))
     numbers = "|".join(sorted(_words("counted") | {"an?", "one", "half", "aged"}))
     return re.compile(rf"(?:\d|\b(?:{numbers})\b)[ -]?(?:[^\W\d]+[ -])?(?:{units})(?!\w)")
 
 
 @cache
 def _expression_pattern(kind: str) -> re.Pattern[str]:
-    patterns = (pattern for name, pattern in data.table_rows("asking.tsv") if name == kind)
-    return re.compile("|".join(patterns))
+    return re.compile("|".join(expressions(kind)))
+
+
+@cache
+def expressions(kind: str) -> list[str]:
+    """The patterns of a list."""
+    return [pattern for name, pattern in data.table_rows("asking.tsv") if name == kind]

@@ -1,7 +1,7 @@
 """Reads the span of time that a question names: "last week", "since 2024", "Q2 2025"."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 
@@ -9,24 +9,18 @@ from attrs import frozen
 
 from svc_core import data
 from svc_core.base import instants, periods
-from svc_core.text.quantities import months
+from svc_core.text.quantities import claim_words, months
 from svc_core.text.words import fold_case
 
 _DAY = timedelta(days=1)
 _UNITS = {"hour": timedelta(hours=1), "day": _DAY, "week": 7 * _DAY}
 _LETTERS = {"week": "W", "month": "M", "quarter": "Q", "year": "A"}
-NUMBERS = {
-    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "zwei": 2, "drei": 3, "vier": 4, "funf": 5, "zehn": 10, "deux": 2, "trois": 3,
-    "quatre": 4, "cinq": 5, "dix": 10, "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "diez": 10,
-}  # fmt: skip
 _AGO = re.compile(
-    rf"\b(?:(?:last|past|previous)\s+(\d{{1,4}}|{'|'.join(NUMBERS)})|past)\s+"
-    r"(hour|day|week|month|quarter|year)s?\b",
-    re.IGNORECASE,
+    r"\b(?:(?:last|past|previous)\s+(\w{1,9})|past)\s+(hour|day|week|month|quarter|year)s?\b"
 )
 _ORDINALS = ("first", "second", "third", "fourth")
 _ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)}) quarter (?:of )?(?=\d{{4}})")
+_YEARS = re.compile(r"\b((?:19|20)\d\d)\s?(?:-|–|to|until|a|à)?\s?((?:19|20)\d\d)\b(?!-)")
 _QUARTER = re.compile(r"\b([qt][1-4])\b(?![\s-]*(?:of )?\d)", re.IGNORECASE)
 _BEHIND = re.compile(r"\b(week|month|quarter|year) (last|next)\b")
 _CALENDAR = re.compile(r"\b(this|last|previous|next)\s+(week|month|quarter|year)\b", re.IGNORECASE)
@@ -42,6 +36,15 @@ _ABSOLUTE = (
 )
 _OPEN_END = ("since", "after", "from", "starting")
 _OPEN_START = ("before", "until", "till", "by", "up to")
+
+
+@cache
+def numbers() -> Mapping[str, int]:
+    """Small numbers by their digits and words in four languages."""
+    words = {
+        word: int(keys[0]) for word, keys in claim_words("number").items() if keys[0].isdigit()
+    }
+    return {**{str(number): number for number in range(1, 10_000)}, **words}
 
 
 @cache
@@ -81,12 +84,9 @@ class TimeSpan:
     def contains(self, stamp: object, end: object = None) -> bool:
         """Whether a date or an instant, as rows write it, or the time from it to `end` meets it."""
         first, last = _instant(stamp), _instant(end) or _instant(stamp)
-        return (
-            first is not None
-            and last is not None
-            and (self.start is None or last >= self.start)
-            and (self.end is None or first < self.end)
-        )
+        if first is None or last is None:
+            return False
+        return (self.start is None or last >= self.start) and (self.end is None or first < self.end)
 
 
 def _instant(stamp: object) -> datetime | None:
@@ -114,7 +114,7 @@ def with_year(text: str, year: int) -> str:
 def in_english(text: str) -> str:
     """A folded text with its words of time in English: "third quarter of 2025" is "q3 2025"."""
     text = _WORDS.sub(lambda match: _english()[match[0]], fold_case(text))
-    text = _BEHIND.sub(r"\2 \1", text)
+    text = _YEARS.sub(r"between \1 and \2", _BEHIND.sub(r"\2 \1", text))
     return _ORDINAL.sub(lambda match: f"q{_ORDINALS.index(match[1]) + 1} ", text)
 
 
@@ -134,8 +134,8 @@ def without_times(text: str) -> str:
 
 def _relative(text: str, now: datetime) -> TimeSpan | None:
     today = _midnight(now.date())
-    if ago := _AGO.search(text):
-        count, unit = NUMBERS.get(ago[1]) or int(ago[1] or 1), ago[2]
+    if (ago := _AGO.search(text)) and (count := numbers().get(ago[1] or "1")):
+        unit = ago[2]
         months = {"month": 1, "quarter": 3, "year": 12}.get(unit)
         start = now - count * _UNITS[unit] if months is None else _months_ago(now, count * months)
         return TimeSpan(start, None, ago[0])
@@ -169,7 +169,7 @@ def _join(text: str, dates: list[tuple[int, TimeSpan]]) -> TimeSpan | None:
         return None
     at, first = dates[0]
     before = text[:at].rstrip(" (")
-    if len(dates) > 1 and (before.endswith(("between", "from")) or _is_range(text, dates)):
+    if len(dates) > 1 and before.endswith(("between", "from")):
         return TimeSpan(first.start, dates[1][1].end, f"{first.text} to {dates[1][1].text}")
     if before.endswith(_OPEN_END):
         start = first.end if before.endswith("after") else first.start
@@ -178,14 +178,6 @@ def _join(text: str, dates: list[tuple[int, TimeSpan]]) -> TimeSpan | None:
         end = first.start if before.endswith("before") else first.end
         return TimeSpan(None, end, f"until {first.text}")
     return first
-
-
-def _is_range(text: str, dates: list[tuple[int, TimeSpan]]) -> bool:
-    """Whether two dates stand side by side, the earlier first: "2020 2025", "2020 until 2025"."""
-    (at, first), (end, second), *_ = dates
-    between = text[at + text[at:].index(first.text) + len(first.text) : end].strip()
-    is_ordered = first.start is not None and second.start is not None and first.start < second.start
-    return is_ordered and between in ("", "-", "–", "to", "until", "a")
 
 
 def _absolute(text: str) -> Iterator[tuple[int, TimeSpan]]:
