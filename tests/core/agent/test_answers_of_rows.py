@@ -147,7 +147,7 @@ OF_MANY = [
     ("Compare the population of France and Germany", ["68,500,000", "84,500,000"], 0),
     ("Which vulnerabilities are exploited by APT28?", ["CVE-2023-23397"], 0),
     ("Who are the sanctioned persons?", ["KANG TAE MUN", "MARENKO"], 0),
-    ("What subjects are in the ledger?", ["1 subject of the ledger", "“Kestrel Exchange”"], 1),
+    ("What subjects are in the ledger?", ["“Kestrel Exchange”"], 0),
     ("Which indicators are known?", ["192.0.2.44"], 0),
 ]
 
