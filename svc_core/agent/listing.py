@@ -113,11 +113,9 @@ class ListQuery:
     def is_within(self, row: ToolHit, path: str = "") -> bool:
         """Whether a row's number is within all bounds that are asked for."""
         path = path or self.path([row])
-        number = facts.member_or_none(row.row, path) if path else None
-        return not path or all(
-            isinstance(number, int | float) and limit.admits(number)
-            for limit in self.question.thresholds
-        )
+        limits = self.question.thresholds if path else ()
+        number = facts.member_or_none(row.row, path) if limits else 0
+        return isinstance(number, int | float) and all(limit.admits(number) for limit in limits)
 
     def measures(self, rows: Sequence[ToolHit], path: str = "") -> tuple[facts.Fact, ...]:
         """The fact that states the member by which rows are compared."""
@@ -148,12 +146,11 @@ class ListQuery:
         return sum(map(weights.idf, terms)) / (total or 1.0)
 
     def _is_timely(self, row: Mapping[str, Any]) -> bool:
-        if self.question.span is None:
-            return True
-        stamps = [row.get("endedAt"), row.get("lastHappenedAt")]
-        stamps += [item.get("asOf") for item in row.get("measurements") or ()]
-        end = max(filter(None, stamps), default=None) if self.is_placed else None
-        return self.question.span.contains(facts.member_or_none(row, self.date), end)
+        span = self.question.span
+        ends = [item.get("asOf") for item in row.get("measurements") or ()]
+        ends = [row.get("endedAt"), row.get("lastHappenedAt"), *ends] if self.is_placed else []
+        end = max(filter(None, ends), default=None)
+        return span is None or span.contains(facts.member_or_none(row, self.date), end)
 
     def path(self, rows: Iterable[ToolHit]) -> str:
         """The member that rows are compared by: of several that a word names, one they have."""
@@ -189,10 +186,9 @@ class ListQuery:
 
     def notes(self, rows: Sequence[ToolHit] = ()) -> list[str]:
         """What narrows the list, in words."""
-        notes = [
-            facts.in_words(name if value == "true" else f"{name} {value}")
-            for name, value in self.filters.items()
-        ]
+        pairs = self.filters.items()
+        names = (name if value == "true" else f"{name} {value}" for name, value in pairs)
+        notes = [*map(facts.in_words, names)]
         if "country" in self.row_kind.inputs:
             notes += map(country_name, self.question.countries)
         limits = dict.fromkeys(

@@ -33,7 +33,7 @@ from svc_core.agent.listing import (
 from svc_core.agent.named_rows import TYPO_MIN, Subject, named_subjects, public_hit
 from svc_core.agent.question import ParsedQuestion
 from svc_core.agent.row_facts import CitedSentence, english_list, quote_text
-from svc_core.agent.text_query import asks_for, meanings
+from svc_core.agent.text_query import asks_for, english_terms
 from svc_core.base import instants
 from svc_core.text.words import term_of, terms
 
@@ -142,7 +142,9 @@ class _Planner:
         unread = [parsed.words[at] for at in parsed.unread]
         bare = [word[:-1] for word in unread if len(word) > TYPO_MIN and word[-1] == "s"]
         lands = [facts.country_name(code) for code in parsed.countries]
-        others = {term for word in unread for term in sorted(meanings(word, parsed.language))[:2]}
+        others = {
+            term for word in unread for term in sorted(english_terms(word, parsed.language))[:2]
+        }
         text = " ".join([parsed.text[:QUERY_MAX], *lands, *bare, *sorted(others)])[:QUERY_MAX]
         answer = yield from self.call("search_rows", q=text, limit=_RANKED, **arguments)
         return answer.hits
@@ -298,15 +300,9 @@ class _Planner:
             is_open = query.is_plain and kind not in self.question.kinds
             if not query.facts or (is_open and kind != "market"):
                 continue
-            rows = [
-                row
-                for hit in self.hits
-                if hit.row["kind"] == kind
-                and (row := public_hit(hit))
-                and listing.is_met(row.row)
-                and listing.is_within(row)
-                and self.unheld(kind, query.cues, row) <= UNHELD_MAX
-            ]
+            rows = [public_hit(hit) for hit in self.hits if hit.row["kind"] == kind]
+            rows = [row for row in rows if listing.is_met(row.row) and listing.is_within(row)]
+            rows = [row for row in rows if self.unheld(kind, query.cues, row) <= UNHELD_MAX]
             if is_open or any(fact.name == "probability" for fact in query.facts):
                 rows = self.nearest(rows, SAME_MIN if is_open else NEAREST_MIN)
             lines = _sentences(query.facts, rows)

@@ -18,8 +18,8 @@ from attrs import evolve, frozen
 from svc_core import data
 from svc_core.agent import times
 from svc_core.agent.agent_ports import Turn
-from svc_core.agent.row_facts import Phrase, cue_of, measures
-from svc_core.agent.text_query import expressions, meanings
+from svc_core.agent.row_facts import Phrase, compared_members, cue_of
+from svc_core.agent.text_query import english_terms, expressions
 from svc_core.agent.times import TimeSpan
 from svc_core.text.country_names import names_by_code
 from svc_core.text.frequencies import background
@@ -52,12 +52,10 @@ _NAMED = frozenset({"kind", "series", "group", "filter"})
 """Roles of words that mean something although they are stop words ("país")."""
 _SPECIFIC = frozenset({"kind", "series", "currency", "metric"})
 _OWN_KINDS: Mapping[str, Collection[str]] = {
-    **dict.fromkeys(("series", "region"), ("indicator",)),
-    "currency": ("indicator", "country"),
-    **dict.fromkeys(("metric", "form"), ("observation",)),
-    **dict.fromkeys(("relation",), ("relation",)),
+    "series": ("indicator",), "region": ("indicator",), "currency": ("indicator", "country"),
+    "metric": ("observation",), "form": ("observation",), "relation": ("relation",),
     **dict.fromkeys(("product", "greeting", "thanks", "help", "instruct"), ()),
-}
+}  # fmt: skip
 """The kinds of rows that the words of a role describe; they leave open what is asked of others."""
 _GENERIC = frozenset({("generic", ""), ("overview", ""), ("list", ""), ("plain", "")})
 _RUN_MAX, _TEXT_MAX, _TURNS_MAX, _LIMIT_MAX = 4, 2_000, 10, 10
@@ -151,10 +149,9 @@ class ParsedQuestion:
     @property
     def given(self) -> dict[int, float]:
         """The numbers right behind words that name a measure, by the indexes of these words."""
+        numerals = ((at, word) for at, word in enumerate(self.words) if _NUMERAL.fullmatch(word))
         ends = {
-            at - (self.words[at - 1] in ("of", "de", "von")): float(word)
-            for at, word in enumerate(self.words)
-            if _NUMERAL.fullmatch(word)
+            at - (self.words[at - 1] in ("of", "de", "von")): float(word) for at, word in numerals
         }
         parts = [part for part in self.with_role("number") if part.end in ends]
         return {at: ends[part.end] for part in parts for at in range(part.start, part.end)}
@@ -185,7 +182,7 @@ class ParsedQuestion:
         """How many rows it asks for: "the top 3 vendors", "the five largest quakes"."""
         parts = self.with_role("kind", "group", "most", "least", "latest", "earliest")
         beside = sorted({at for part in parts for at in (part.start - 1, part.end)})
-        sizes = times.numbers()
+        sizes = times.number_words()
         counts = [sizes.get(self.words[at], 0) for at in beside if 0 <= at < len(self.words)]
         return next((count for count in counts if 1 < count <= _LIMIT_MAX), None)
 
@@ -215,16 +212,16 @@ class ParsedQuestion:
     def free(self, kind: str = "") -> list[int]:
         """The indexes of the words that no part of the question accounts for."""
         skips = word_indexes(part for part in self.parts if part.is_of(kind))
+        places = sorted(self.content - skips - self.place_words - self.stops)
+        words = {at: self.words[at] for at in places}
         return [
-            index
-            for index in sorted(self.content - skips - self.place_words - self.stops)
-            if not (_NUMERAL.fullmatch(self.words[index]) or self.words[index] in _TIMES)
+            at for at, word in words.items() if not (_NUMERAL.fullmatch(word) or word in _TIMES)
         ]
 
     def terms_of(self, places: Iterable[int]) -> dict[str, frozenset[str]]:
         """The terms of the words at these indexes, each with what it means in English."""
         terms = (term_of(self.words[index]) for index in places)
-        return {term: meanings(term, self.language) | {term} for term in terms}
+        return {term: english_terms(term, self.language) | {term} for term in terms}
 
     def text_of(self, places: Iterable[int]) -> str:
         """The words at these indexes."""
@@ -327,14 +324,14 @@ def _bounds(text: str) -> Iterator[Threshold]:
     for kind, is_least, is_strict in _SIDES:
         patterns = (pattern.replace("N", _AMOUNT) for pattern in expressions(kind))
         for number, unit in (pair for each in patterns for pair in re.findall(each, text)):
-            value = float(number.replace(",", "")) * _TIMES.get(unit, 1)
-            yield Threshold(value, is_least, is_strict)
+            amount = float(number.replace(",", "")) * _TIMES.get(unit, 1)
+            yield Threshold(amount, is_least, is_strict)
 
 
 def _equals(question: ParsedQuestion) -> Iterator[Threshold]:
     """The first number right behind the name of a measure: "a score of 10", "cvss 10"."""
-    for value in [*question.given.values()][:1]:
-        yield from (Threshold(value, is_least, is_strict=False) for is_least in (True, False))
+    for number in [*question.given.values()][:1]:
+        yield from (Threshold(number, is_least, is_strict=False) for is_least in (True, False))
 
 
 def _countries_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
@@ -362,7 +359,7 @@ def _table() -> Mapping[Phrase, tuple[tuple[str, str], ...]]:
             table.setdefault(cue_of(text), {})[role, value] = None
     generic = {word for run, roles in table.items() if _GENERIC & set(roles) for word in run}
     generic |= {term_of(word) for language in LANGUAGES for word in stop_words(language)}
-    for kind, path, cue in measures():
+    for kind, path, cue in compared_members():
         if generic.isdisjoint(cue) and not any(role == "count" for role, _ in table.get(cue, ())):
             table.setdefault(cue, {})["number", f"{kind} {path}"] = None
     return {run: tuple(roles) for run, roles in table.items() if run}

@@ -95,7 +95,7 @@ def facts_of(kind: str) -> tuple[Fact, ...]:
 
 
 @cache
-def measures() -> tuple[tuple[str, str, Phrase], ...]:
+def compared_members() -> tuple[tuple[str, str, Phrase], ...]:
     """The members that rows of a kind are compared by, but dates, with each cue of theirs."""
     rows = ((kind, fact) for kind, fact in _facts() if fact.number and not fitting([fact], "when"))
     return tuple((kind, fact.number, cue) for kind, fact in rows for cue in fact.cues if cue)
@@ -140,11 +140,8 @@ def row_sentences(
 ) -> list[CitedSentence]:
     """The sentences that state these facts of a hit, where `is_counted` with how many they name."""
     texts = {text: fact for fact in kinds if (text := fact.sentence(hit.row))}
-    lists = {
-        text: f", {len(items)} in all"
-        for text, fact in texts.items()
-        if is_counted and isinstance(items := hit.row.get(fact.number), list | tuple)
-    }
+    counts = {text: hit.row.get(fact.number) for text, fact in texts.items() if is_counted}
+    lists = {text: f", {len(row)} in all" for text, row in counts.items() if isinstance(row, list)}
     return [CitedSentence(text + lists.get(text, ""), (hit,)) for text in texts]
 
 
@@ -189,10 +186,10 @@ def _join(value: Any, names: Sequence[str]) -> str:
 def member_or_none(row: Row, path: str) -> Any:
     """The member that rows are compared by, of a list its length; None where the row has none."""
     try:
-        value = member(row, path)
+        content = member(row, path)
     except (LookupError, StopIteration):
         return None
-    return len(value) if isinstance(value, list | tuple) else value
+    return len(content) if isinstance(content, list | tuple) else content
 
 
 # -- writing -----------------------------------------------------------------------------------
@@ -235,10 +232,9 @@ def _absent(row: Row, path: str, form: str) -> str:
 
 
 def _plain(value: Any) -> str:
-    if isinstance(value, Mapping):
-        value = [*value.values()]
-    if isinstance(value, list | tuple):
-        return english_list([_plain(item) for item in dict.fromkeys(map(str, value)) if item])
+    if isinstance(value, Mapping | list | tuple):
+        items = value.values() if isinstance(value, Mapping) else value
+        return english_list([_plain(item) for item in dict.fromkeys(map(str, items)) if item])
     return figure(value) if isinstance(value, int | float) else quote_text(str(value))
 
 
@@ -342,7 +338,7 @@ _FORMS: Mapping[str, Callable[[Any], str]] = {
     "unit": _unit,
     "article": _article,
     "known": _unless_unknown,
-    "not": lambda value: "" if value else "not ",
+    "not": lambda holds: "" if holds else "not ",
     "place": _place,
     "words": lambda value: in_words(str(value)),
 }

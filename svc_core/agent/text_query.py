@@ -234,7 +234,7 @@ def _spellings(word: str) -> tuple[Run, ...]:
 
 
 @lru_cache(4_096)
-def meanings(word: str, language: str | None) -> frozenset[str]:
+def english_terms(word: str, language: str | None) -> frozenset[str]:
     """The English terms that a German or French word or term means; none where it is not known."""
     if language in (None, "en"):
         return frozenset()

@@ -39,11 +39,10 @@ _OPEN_START = ("before", "until", "till", "by", "up to")
 
 
 @cache
-def numbers() -> Mapping[str, int]:
+def number_words() -> Mapping[str, int]:
     """Small numbers by their digits and words in four languages."""
-    words = {
-        word: int(keys[0]) for word, keys in claim_words("number").items() if keys[0].isdigit()
-    }
+    rows = claim_words("number").items()
+    words = {word: int(keys[0]) for word, keys in rows if keys[0].isdigit()}
     return {**{str(number): number for number in range(1, 10_000)}, **words}
 
 
@@ -134,7 +133,7 @@ def without_times(text: str) -> str:
 
 def _relative(text: str, now: datetime) -> TimeSpan | None:
     today = _midnight(now.date())
-    if (ago := _AGO.search(text)) and (count := numbers().get(ago[1] or "1")):
+    if (ago := _AGO.search(text)) and (count := number_words().get(ago[1] or "1")):
         unit = ago[2]
         months = {"month": 1, "quarter": 3, "year": 12}.get(unit)
         start = now - count * _UNITS[unit] if months is None else _months_ago(now, count * months)
