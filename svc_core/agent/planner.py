@@ -213,9 +213,7 @@ class _Planner:
         rows = [rows_by_id[cve] for cve in self.question.cves if cve in rows_by_id]
         self.missing += [cve for cve in self.question.cves if cve not in rows_by_id]
         self.subjects = [Subject(frozenset(), (row,)) for row in rows]
-        if not rows:
-            return []
-        return self.sentences_of(self.fact_query("cve"), rows)
+        return self.sentences_of(self.fact_query("cve"), rows) if rows else []
 
     def subject_facts(self) -> Plan[list[CitedSentence]]:
         """What the rows that the question names state; rows of one name are kept apart."""
@@ -315,10 +313,9 @@ class _Planner:
 
     def nearest(self, markets: Sequence[ToolHit], share_min: float) -> list[ToolHit]:
         """The markets of whose words the question has most, and enough to mean their outcome."""
-        words, shares = set(self.question.phrase), []
-        for market in markets:
-            title = {*map(term_of, terms(market.title, whole=True))}
-            shares.append(len(title & words) / (len(title) or 1))
+        words = set(self.question.phrase)
+        titles = [{*map(term_of, terms(market.title, whole=True))} for market in markets]
+        shares = [len(title & words) / (len(title) or 1) for title in titles]
         least = max([*shares, share_min])
         return [row for row, share in zip(markets, shares, strict=True) if share >= least]
 
@@ -468,9 +465,8 @@ class _Planner:
             return []
         listing = ListQuery(self.question, kind)
         is_narrow = listing.filters or self.question.span or not self.question.free(kind)
-        if self.is_odds(self.fact_query(kind)) or not is_narrow:
-            return []
-        return (yield from self.list_rows(kind))
+        is_open = is_narrow and not self.is_odds(self.fact_query(kind))
+        return (yield from self.list_rows(kind)) if is_open else []
 
     def list_rows(self, kind: str) -> Plan[list[CitedSentence]]:
         listing = ListQuery(self.question, kind, () if kind == "entity" else self.subjects)
