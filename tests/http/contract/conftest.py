@@ -1043,7 +1043,7 @@ def contract_world(contract: Contract) -> Iterator[Callable[..., World]]:
         world.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared(contract: Contract) -> Iterator[World]:
     """A settled world in memory, for tests that may follow each other in it."""
     world = World(contract, _storage("memory"), catalog.OPERATIONS)
