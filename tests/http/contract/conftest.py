@@ -1051,7 +1051,7 @@ def shared(contract: Contract) -> Iterator[World]:
     world.close()
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="session", params=NAMES)
 def each_shared(request: Any, contract: Contract) -> Iterator[World]:
     """The same over each store."""
     world = World(contract, _storage(request.param), catalog.OPERATIONS)
