@@ -1,10 +1,12 @@
 """`svc` as processes of their own, forked from one that has loaded everything.
 
-To start an interpreter and load us costs a second, more than most tests of processes are about.
+To start an interpreter and load us costs a second, more than most tests of processes are about;
+what the first service of a process reads and compiles costs half as much again.
 What is forked has a pid, memory, files and signals of its own, and ends as any other; only its
 start is not the one that people see. Who tests that runs `python -m svc_http` in earnest.
 """
 
+import asyncio
 import gc
 import json
 import os
@@ -259,11 +261,21 @@ def _tell_ends(living: dict[int, socket.socket]) -> None:
 
 def _main(address: str) -> None:
     # What is loaded once for all, and not by who asks for them.
-    from svc_http.run.cli import app, command_derivation  # noqa: F401, PLC0415
+    from svc_http import settings  # noqa: PLC0415
+    from svc_http.dashboard.page_markup import compile_pages  # noqa: PLC0415
+    from svc_http.run.cli import app, command_derivation, serve_commands  # noqa: F401, PLC0415
     from svc_http.run.control import operator  # noqa: F401, PLC0415
-    from svc_http.run.server import connection, worker  # noqa: F401, PLC0415
+    from svc_http.run.server import connection, launch, worker  # noqa: F401, PLC0415
+    from svc_http.service.runtime.assembly import open_application  # noqa: PLC0415
     from svc_http.stores import postgres  # noqa: F401, PLC0415
 
+    async def start() -> None:
+        """Start a service, by which most is read that every service reads."""
+        async with open_application(settings.load({"SVC_DB": ":memory:", **NONE})):
+            pass
+
+    compile_pages()
+    asyncio.run(start())
     gc.freeze()
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(address)
