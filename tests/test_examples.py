@@ -12,6 +12,7 @@ import pytest
 
 from svc_http import system
 from svc_http.run.demo.demo_feeds import demo_file
+from tests.nursery import PIPE, program
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -113,10 +114,12 @@ def test_django_serves_the_operations(
     if kind == "postgres":
         server = request.getfixturevalue("postgres")
         place = server.dsn(server.fresh())
-    process = _run("-W", "error", "-c", _DJANGO_VISITS[views], SVC_DB=place, SVC_VIEWS=views)
+    settings = f"import os\nos.environ.update(SVC_DB={place!r}, SVC_VIEWS={views!r})\n"
+    with program(settings + _DJANGO_VISITS[views], stdout=PIPE, stderr=PIPE) as process:
+        out, err = process.communicate(60)
 
-    assert process.returncode == 0, process.stderr[-2_000:]
-    assert process.stdout.splitlines() == ["201", "200 Ports", "404 NOT_FOUND", "412 stale", "405"]
+    assert process.returncode == 0, err[-2_000:]
+    assert out.splitlines() == ["201", "200 Ports", "404 NOT_FOUND", "412 stale", "405"]
 
 
 _DJANGO_VISIT = f"""
