@@ -111,7 +111,7 @@ def test_no_part_of_a_request_is_logged_or_told_back_by_a_refusal(shared, operat
 
 @pytest.fixture(scope="module", autouse=True)
 def _metrics(shared):
-    """The numbers keep the labels of whatever was asked: they are looked at behind the last test."""
+    """What is counted keeps the labels of all that was asked: it is read behind the last test."""
     yield
     assert CANARY not in shared.get("/metrics", None).text
 
