@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from functools import cache
 from itertools import product
-from typing import Any, Final
+from typing import Final
 
 from attrs import field, frozen
 
@@ -99,16 +99,6 @@ class Value:
         parts = (part for day in self.days for part in zip("ymd", day, strict=False))
         return unit_keys(self.units).union(f"#{name}{part}" for name, part in parts if part)
 
-    def whole(self, other: "Value") -> "Value | None":
-        """The date of which this is one part and another the rest (Monday, 3 May), if it is one."""
-        days: list[Any] = [
-            tuple(part if own is None else own for own, part in zip(*pair, strict=True))
-            for pair in product(self.days, other.days)
-            if all(None in parts for parts in zip(*pair, strict=True))
-        ]
-        is_date = days and not self.units and not other.units
-        return Value(self.start, other.end, tuple(days)) if is_date else None
-
     def is_like(self, other: "Value") -> bool:
         """Whether both are dates, or numbers of one dimension."""
         dimensions = [{name for name, _ in quantity.units} for quantity in (self, other)]
@@ -170,9 +160,7 @@ def values_of(text: str, language: str | None) -> tuple[str, list[Value]]:
     ):
         if values and quantity.start < values[-1].end:
             continue
-        is_next = values and not text[values[-1].end : quantity.start].strip(" ,(")
-        whole = values[-1].whole(quantity) if is_next else None
-        values[-1 if whole else len(values) :] = [whole or quantity]
+        values.append(quantity)
     return text, values
 
 

@@ -20,7 +20,7 @@ from svc_core.text.frequencies import background
 from svc_core.text.language import guess, is_common
 from svc_core.text.quantities import Value, claim_cues, claim_words, unit_keys, unit_of, values_of
 from svc_core.text.sentences import is_whole, line_parts
-from svc_core.text.synonyms import cognate_of, country_of, related_keys
+from svc_core.text.synonyms import country_of, related_keys
 from svc_core.text.words import (
     UNSPACED,
     fold_case,
@@ -33,7 +33,6 @@ from svc_core.text.words import (
 
 TEXT_WORDS: Final = 6
 """A string of so many words is a text of its own, no word about its neighbours."""
-ACRONYM_LETTERS: Final = range(3, 6)
 LABELS_MAX: Final = 2_048  # labels of the rows of all kinds, with the ways to them
 DATE_WEIGHT: Final = 4.0
 NEAR: Final = 5
@@ -186,40 +185,24 @@ def text_passages(text: str) -> Iterator[RowPassage]:
 def _words(text: str, language: str | None, *, is_first: bool) -> Iterator[RowWord]:
     stops, silent = stop_words(language), _silent_words(language)
     run: tuple[str, ...] = ()
-    initials = ""
     for spelling in raw_words(text):
         if UNSPACED.match(spelling):
             for pair in terms(spelling, stops=frozenset()):
                 yield RowWord(pair, frozenset({pair}), False, background().idf(pair))
             continue
         folded = fold_case(spelling)
-        term, before = term_of(folded), run[-1:]
+        term, is_inner = term_of(folded), language != "de" and bool(run or not is_first)
         run = (*run[-2:], term)
         is_code = len(folded) == len("GB") and not spelling.isupper()
         sizes = range(1 + is_code, len(run) + 1)
         countries = [key for size in sizes if (key := country_of(run[-size:]))]
-        is_inner = before in _PLACED if language == "de" else bool(before) or not is_first
         is_capital = spelling[0].isupper() and (
             is_inner or bool(countries) or not is_common(term, language or "en")
         )
         is_name = is_capital or any(letter.isdigit() for letter in spelling)
         is_silent = not is_name and not {term, folded}.isdisjoint(stops | silent)
-        initials = (initials + folded[0]) if is_capital else initials * (folded in stops)
-        keys = related_keys(folded, term, language).union(
-            countries, unit_keys(unit_of(spelling)), _acronyms(spelling, initials)
-        )
+        keys = related_keys(folded, term, language).union(countries, unit_keys(unit_of(spelling)))
         yield RowWord(folded, keys, is_name, 0.0 if is_silent else background().idf(term))
-
-
-def _acronyms(spelling: str, initials: str) -> Iterator[str]:
-    """What an acronym, or the last of the names that it may stand for, is found by."""
-    if spelling.isupper() and len(spelling) in ACRONYM_LETTERS:
-        yield f"={fold_case(spelling)}"
-    yield from (f"={initials[-size:]}" for size in ACRONYM_LETTERS if size <= len(initials))
-
-
-_PLACED: Final = (("in",), ("aus",), ("nach",))
-"""Behind these without an article, a German noun is the name of a place."""
 
 
 @cache
@@ -296,8 +279,3 @@ def _role_passages(objects: Iterable[Mapping[str, Any]]) -> Iterator[RowPassage]
     if actors and targets:
         roles = frozenset(actors - targets), frozenset(targets - actors)
         yield RowPassage("", (), is_member=True, roles=roles)
-
-
-def cognates(words: Iterable[RowWord]) -> frozenset[str]:
-    """The beginnings that words may share with those of another language."""
-    return frozenset(filter(None, (cognate_of(word.folded) for word in words)))

@@ -12,17 +12,6 @@ from svc_core.text.country_names import names_by_code
 from svc_core.text.language import compound_parts
 from svc_core.text.words import fold_case, terms
 
-COGNATE_LETTERS: Final = 5
-"""Words of two languages that begin with so many same letters count as one."""
-_SPELLINGS: Final = tuple(
-    (re.compile(pattern), letters)
-    for pattern, letters in (
-        *(("ph", "f"), ("th", "t"), ("y", "i"), ("[cq]", "k"), ("z", "s"), ("w", "v")),
-        (r"(.)\1", r"\1"),
-    )
-)
-
-
 _ENDINGS: Final = {
     "en": re.compile(r"(?:i?ng|ings|i?ed|i?es|s|ly|ers?|e|y)$"),
     "de": re.compile(r"(?:ungen|ung|ten|te|en|em|er|es|e|n|s|t)$"),
@@ -77,13 +66,6 @@ def stem_of(folded: str, language: str) -> str:
     endings = _ENDINGS.get(language)
     stem = endings.sub("", folded) if endings else folded
     return stem if len(stem) >= _STEM_MIN else folded
-
-
-def cognate_of(folded: str) -> str:
-    """The beginning that a word has in common with its like in another language, or nothing."""
-    for pattern, letters in _SPELLINGS:
-        folded = pattern.sub(letters, folded)
-    return f"^{folded[:COGNATE_LETTERS]}" if len(folded) > COGNATE_LETTERS else ""
 
 
 @cache
