@@ -5,8 +5,8 @@ found by, numbers and dates are compared as values, and what turns a meaning (de
 bounds, reasons, the order of names around the verb) has a rule of its own, as in natural logic
 (MacCartney and Manning 2009).
 
-Rule 1: every number and date of the sentence stands in a passage; no two of them would fit the words
-        around them better the other way round, and no other member than its own fits better.
+Rule 1: every number and date of the sentence stands in a passage; no two of them would fit the
+        words around them better the other way round, and no member but its own fits better.
 Rule 2: every name stands there, and hardly any other word is new. A word that bounds (all, only,
         largest, again) or gives a reason is never new.
 Rule 3: the sentence denies what its nearest clause denies, supposes what that supposes or asks, and

@@ -1,4 +1,4 @@
-"""Finds what words of four languages have in common: synonym, meaning, country or root."""
+"""Finds what words of four languages have in common: synonym, opposite, meaning or country."""
 
 import re
 import zlib
