@@ -68,6 +68,7 @@ class Tool:
         return (*others, *inputs_of(shapes.split_annotation(body.annotation)[0]))
 
 
+_SEARCH: Final = Tool("search_rows", "searchEverything")
 TOOLS: tuple[Tool, ...] = (
     Tool("search_reports", "listReports"),
     Tool(
@@ -105,13 +106,14 @@ TOOLS: tuple[Tool, ...] = (
     Tool("fold_ledger_subject", "getSubject"),
     Tool("list_news", "listNews", kind="newsItem"),
     Tool("list_changes", "listChanges"),
+    _SEARCH,
 )
 """The tools of MCP, which the agent has too as far as they read."""
-_SEARCH: Final = Tool("search_rows", "searchEverything")
 _COUNTRIES: Final = Tool("list_countries", "listCountries", kind="country")
-_READING: Final = (_SEARCH, _COUNTRIES, *(tool for tool in TOOLS if not tool.operation.writes))
+_READING: Final = (_COUNTRIES, *(tool for tool in TOOLS if not tool.operation.writes))
 _SCOPES: Final = frozenset[str]().union(*(tool.operation.scopes for tool in _READING))
 """What the agent may read for whoever may ask it."""
+_MEMBER: Final = frozenset({"member"})
 
 
 @cache
@@ -150,6 +152,8 @@ async def tool_reply(
         Problem: whatever the operation refuses with.
     """
     invocation = prepare(tool.operation, build_call(tool, arguments), site)
+    if tool.operation.local:  # whose roles a key has none of: its scopes say what it reads
+        actor = attrs.evolve(actor, roles=_MEMBER)
     return await Execution(invocation, actor, work.now(), work).reply()
 
 
@@ -207,7 +211,8 @@ def tool_answer(tool: Tool, arguments: Mapping[str, Any], body: Mapping[str, Any
     data = body.get("data", body)
     rows = data if isinstance(data, list) else [data]
     page = body.get("meta", {}).get("page", {})
-    path = _address(tool, arguments)
+    request = build_call(tool, arguments)
+    path = _address(tool.operation, request.path_values, request.query)
     named = ({"id": row["countryCode"], **row} if tool is _COUNTRIES else row for row in rows)
     return ToolAnswer(
         tuple(_tool_row(tool, row, path) for row in named if isinstance(row, dict) and "id" in row),
@@ -217,11 +222,11 @@ def tool_answer(tool: Tool, arguments: Mapping[str, Any], body: Mapping[str, Any
     )
 
 
-def _tool_row(tool: Tool, row: Mapping[str, Any], path: str) -> ToolHit:
+def _tool_row(tool: Tool, row: Mapping[str, Any], path: str | None) -> ToolHit:
     title = next((str(row[name]) for name in _TITLES if row.get(name)), "")
     if tool is _SEARCH:
-        shows = _OPERATIONS[row["operation"]].address
-        return ToolHit(row["id"], title, shows.format_map(row["values"]), row)
+        shows = _OPERATIONS[row["operation"]]
+        return ToolHit(row["id"], title, _address(shows, row["values"]), row)
     prefix = row["id"].partition("_")[0]
     place = _KINDS[tool.kind] if tool.kind else _PLACES.get(prefix)
     if prefix == "obs" and "concept" in row:
@@ -231,11 +236,14 @@ def _tool_row(tool: Tool, row: Mapping[str, Any], path: str) -> ToolHit:
     return ToolHit(row["id"], title, own or path, row)
 
 
-def _address(tool: Tool, arguments: Mapping[str, Any]) -> str:
-    """Where the service answers a call."""
-    request = build_call(tool, arguments)
-    path = tool.operation.address.format_map(request.path_values)
-    return f"{path}?{request.query}" if request.query else path
+def _address(
+    operation: Operation[Any, Any], values: Mapping[str, str], query: str = ""
+) -> str | None:
+    """Where the service answers a request of these values; None where no GET does."""
+    if operation.local or operation.method != "GET":
+        return None
+    path = operation.address.format_map(values)
+    return f"{path}?{query}" if query else path
 
 
 # -- the agent's -------------------------------------------------------------------------------
@@ -251,7 +259,7 @@ class CatalogueTools:
         """The reading tools of one caller; of a personal key none that needs a workspace."""
         bindings = {"any", "system", "workspace" if actor.workspace_id else "any"}
         tools = [t for t in _READING if t is _SEARCH or t.operation.binding in bindings]
-        reader = attrs.evolve(actor, scopes=_SCOPES, roles=frozenset({"member"}))
+        reader = attrs.evolve(actor, scopes=_SCOPES)
         return CallersTools({tool.name: tool for tool in tools}, work, reader, self.site)
 
 

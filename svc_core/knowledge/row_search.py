@@ -109,7 +109,10 @@ KINDS: Final = (
     SearchKind("key", None, "getKey", "name", "prefix status", "key"),
 )
 """The kinds in the order in which equal rows come."""
-_LISTS: Final[Any] = {"profile": ("listProfiles", {"limit": 100}), "key": ("listKeys", {})}
+_LISTS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    "profile": ("listProfiles", {"limit": 100}),
+    "key": ("listKeys", {}),
+}
 
 
 async def _run(ctx: WorkContext, id_: str, *values: Any, **members: Any) -> Any:
@@ -204,6 +207,7 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         search_everything,
         method="GET",
         binding="workspace",
+        scopes=frozenset[str]().union(*(_OPERATIONS[kind.shows].scopes for kind in KINDS)),
         roles=EVERYBODY,
         columns=("kind", "id", "title", "detail"),
     ),

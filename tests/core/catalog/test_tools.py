@@ -7,7 +7,7 @@ import jsonschema_rs
 import pytest
 
 from svc_core.base import drive
-from svc_core.catalog import tools
+from svc_core.catalog import OPERATIONS, tools
 from svc_core.catalog.tool_schemas import concise_object
 from svc_core.catalog.tools import TOOLS, CallersTools, Tool, tool_spec
 from svc_core.contract import problem
@@ -139,3 +139,27 @@ def test_a_tool_that_there_is_not_is_refused() -> None:
     with pytest.raises(Problem) as failure:
         drive.run(CallersTools({}, no_actor, no_actor, no_actor).call("paint", {}))
     assert failure.value.detail == "There is no tool 'paint'."
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_an_answer_has_the_address_where_a_get_answers_it_or_none(tool: Tool) -> None:
+    values = {item.name: PROFILE for item in tool.inputs if item.required}
+    path = tools.tool_answer(tool, values, {"data": []}).path
+    is_public = tool.operation in OPERATIONS and tool.operation.method == "GET"
+    assert (path is not None) == is_public
+    assert path is None or path.startswith(tool.operation.address.partition("{")[0])
+
+
+@pytest.mark.parametrize(
+    ("shows", "values", "path"),
+    [
+        ("getEntity", {"entityId": "ent_1"}, "/api/v2/entities/ent_1"),
+        ("getKey", {"keyId": "key_1"}, None),
+    ],
+)
+def test_a_row_of_all_kinds_has_the_address_of_the_operation_that_shows_it(
+    shows: str, values: Any, path: str | None
+) -> None:
+    row = {"id": "ent_1", "title": "Kestrel", "operation": shows, "values": values}
+    (hit,) = tools.tool_answer(BY_NAME["search_rows"], {"q": "Kestrel"}, {"data": [row]}).hits
+    assert hit.path == path

@@ -139,7 +139,7 @@ def test_what_a_tool_asks_for_is_a_schema_of_its_operation(place: House) -> None
 
 
 def test_a_key_sees_the_tools_whose_scope_it_has(place: House) -> None:
-    assert tool_names(place, place.key("news:read")) == ["list_news"]
+    assert tool_names(place, place.key("news:read")) == ["list_news", "search_rows"]
     assert tool_names(place, place.key("profiles:write")) == ["generate_report"]
     assert tool_names(place, place.key("webhooks:manage")) == []
     assert tool_names(place, full_key(place)) == NAMES
@@ -169,6 +169,9 @@ def test_what_another_workspace_has_is_not_found(place: House) -> None:
     changes = call(place, own_key, "list_changes")["structuredContent"]["data"]
     assert report["id"] in {row["resourceId"] for row in changes}
     assert call(place, foreign_key, "list_changes")["structuredContent"]["data"] == []
+    answers = [call(place, key, "search_rows", q="Ports") for key in (own_key, foreign_key)]
+    kinds = [[row["kind"] for row in each["structuredContent"]["data"]] for each in answers]
+    assert kinds == [["profile"], []]
     absent = refusal(call(place, foreign_key, "get_report", reportId=f"rpt_{'0' * 24}"))
     assert absent["code"] == "NOT_FOUND"
 
