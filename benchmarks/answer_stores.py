@@ -178,7 +178,9 @@ class Stores:
                 if outcome.status == "failed":
                     print(f"not taken in: {outcome.source and outcome.source.name}")
             if model is not None:
-                await VectorWork(service, model, runtime.shared.leases).work()
+                embedding = VectorWork(service, model, runtime.shared.leases)
+                while await embedding.work():  # a page of items each
+                    pass
             await IndexWork(service, model, runtime.shared.leases).work()
             (folder / "tenant").write_text(tenant)
 

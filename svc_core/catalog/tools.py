@@ -113,7 +113,6 @@ _COUNTRIES: Final = Tool("list_countries", "listCountries", kind="country")
 _READING: Final = (_COUNTRIES, *(tool for tool in TOOLS if not tool.operation.writes))
 _SCOPES: Final = frozenset[str]().union(*(tool.operation.scopes for tool in _READING))
 """What the agent may read for whoever may ask it."""
-_MEMBER: Final = frozenset({"member"})
 
 
 @cache
@@ -153,7 +152,7 @@ async def tool_reply(
     """
     invocation = prepare(tool.operation, build_call(tool, arguments), site)
     if tool.operation.local:  # whose roles a key has none of: its scopes say what it reads
-        actor = attrs.evolve(actor, roles=_MEMBER)
+        actor = attrs.evolve(actor, roles=frozenset({"member"}))
     return await Execution(invocation, actor, work.now(), work).reply()
 
 
@@ -227,13 +226,9 @@ def _tool_row(tool: Tool, row: Mapping[str, Any], path: str | None) -> ToolHit:
     if tool is _SEARCH:
         shows = _OPERATIONS[row["operation"]]
         return ToolHit(row["id"], title, _address(shows, row["values"]), row)
-    prefix = row["id"].partition("_")[0]
-    place = _KINDS[tool.kind] if tool.kind else _PLACES.get(prefix)
-    if prefix == "obs" and "concept" in row:
-        place = None
-    own = None if place is None else place.address(row["id"])
-    own = row.get("links", {}).get("self", own)
-    return ToolHit(row["id"], title, own or path, row)
+    place = _KINDS[tool.kind] if tool.kind else _PLACES.get(row["id"].partition("_")[0])
+    own = place.address(row["id"]) if place and "concept" not in row else path
+    return ToolHit(row["id"], title, row.get("links", {}).get("self", own), row)
 
 
 def _address(

@@ -28,18 +28,14 @@ async def retrieve_knowledge(ctx: WorkContext, request: RetrieveKnowledge) -> Pa
     signals, and those of all sources, which are also found by their tags. Scores depend on nothing
     private to others. `meta` says how the rows were found, and how much was searched.
     """
-    period = or_default(request.body.period, None)
-    if period is not None and not _is_period(period):
+    period = or_default(request.body.period, RetrievalPeriod())
+    start, end = or_default(period.start, None), or_default(period.end, None)
+    if start is not None and end is not None and start >= end:
         detail = "/period/end: must be after the start"
         raise Problem(problem.VALIDATION_FAILED, detail)
     retrieval = await retrieve(ctx, request.body)
     meta = {"mode": retrieval.mode, "bounds": wire.to_json(retrieval_bounds(request.body))}
     return Page(tuple(map(wire.to_bytes, retrieval.rows)), meta=meta)
-
-
-def _is_period(period: RetrievalPeriod) -> bool:
-    start, end = or_default(period.start, None), or_default(period.end, None)
-    return start is None or end is None or start < end
 
 
 OPERATIONS: tuple[Operation[Any, Any], ...] = (

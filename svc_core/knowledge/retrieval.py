@@ -28,12 +28,13 @@ from svc_core.knowledge.rows import (
     Mode,
     RetrievalBounds,
     RetrievalLinks,
+    RetrievalPeriod,
     RetrievalScores,
 )
 from svc_core.operation.caller import CallContext
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
-from svc_core.operation.ports.documents import Filters
+from svc_core.operation.ports import Collection, Filters
 from svc_core.operation.units import WorkContext
 from svc_core.reports import publications, recordings
 from svc_core.reports.model import REPORTS
@@ -41,7 +42,7 @@ from svc_core.reports.report_index import REPORT_INDEX
 from svc_core.search import corpus
 from svc_core.search.corpus import Corpus
 from svc_core.search.indexing import Index, IndexedText, IndexedVector
-from svc_core.search.vector_likeness import Embedder, NotEmbedded, cosines_by_id
+from svc_core.search.vector_likeness import Embedder, NotEmbedded, Vector, cosines_by_id
 from svc_core.text.evidence import EvidenceTexts, Reading, reading_of
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.query import Query
@@ -84,7 +85,7 @@ async def retrieve(ctx: WorkContext, query: KnowledgeQuery) -> Retrieval:
         Problem: INVALID_PARAMETER where meaning alone is asked for and there is no model;
             SERVICE_UNAVAILABLE where that model, or the store, does not answer in time.
     """
-    meaning = None if query.mode == "lexical" else await _meaning_of(ctx, query)
+    meaning = None if query.mode == "lexical" else await meaning_of(ctx, query)
     mode = query.mode if meaning is not None else "lexical"
     search = _Search(query, Query.of(query.query), meaning)
     try:
@@ -106,14 +107,14 @@ async def _within(ctx: CallContext, seconds: float, work: Awaitable[T]) -> T:
 
 
 @frozen
-class _Meaning:
+class Meaning:
     """The meaning of a question: its vector by a model."""
 
     embedder: Embedder
     vector: bytes
 
 
-async def _meaning_of(ctx: CallContext, query: KnowledgeQuery) -> _Meaning | None:
+async def meaning_of(ctx: CallContext, query: KnowledgeQuery) -> Meaning | None:
     """The meaning of a question; None where words have to do."""
     embedder: Embedder | None = ctx.host.providers.get(Embedder)
     if embedder is None:
@@ -128,7 +129,7 @@ async def _meaning_of(ctx: CallContext, query: KnowledgeQuery) -> _Meaning | Non
             detail = "The model of meaning gives no answer now."
             raise Problem(problem.SERVICE_UNAVAILABLE, detail) from failure
         return None
-    return _Meaning(embedder, vector)
+    return Meaning(embedder, vector)
 
 
 # -- finding -----------------------------------------------------------------------------------
@@ -140,7 +141,7 @@ class _Search:
 
     request: KnowledgeQuery
     query: Query
-    meaning: _Meaning | None
+    meaning: Meaning | None
 
 
 @frozen
@@ -192,7 +193,7 @@ async def _pool_of(ctx: WorkContext, search: _Search) -> _Pool:
     work, tenant, meaning = ctx.work, ctx.actor.tenant, search.meaning
     pool = await work.read(tenant, partial(_look, search=search))
     if meaning is not None:
-        pool.near = await work.aside(lambda: _near(meaning, pool.vectors))
+        pool.near = await work.aside(lambda: nearest_rows(meaning, pool.vectors))
         await work.read(tenant, partial(_complete, pool=pool, query=search.request))
     return pool
 
@@ -203,12 +204,12 @@ def _filters(place: _Place, query: KnowledgeQuery) -> Filters:
         keys["kind"] = query.kinds
     if place.profiles or not isinstance(query.profile_ids, Unset):
         keys["profile"] = place.profiles or or_default(query.profile_ids, ())
-    period = or_default(query.period, None)
-    start, end = (None, None) if period is None else (period.start, period.end)
+    period = or_default(query.period, RetrievalPeriod())
+    start, end = or_default(period.start, None), or_default(period.end, None)
     return {
         "where": keys or None,
-        "start": None if isinstance(start, Unset | None) else micros(start),
-        "end": None if isinstance(end, Unset | None) else micros(end) - 1,
+        "start": None if start is None else micros(start),
+        "end": None if end is None else micros(end) - 1,
     }
 
 
@@ -231,14 +232,18 @@ async def _look(ctx: Context, search: _Search) -> _Pool:
                     pool.texts[row.id] = text, table, bool(place.profiles)
         if search.meaning is not None:
             limit = search.meaning.embedder.compared_max // shares
-            vectors = place.ctx.every(index.vectors, limit, **filters)
-            pool.vectors += [index.vectors.decode(row.raw) async for row in vectors]
+            pool.vectors += await newest_vectors(place.ctx, index.vectors, limit, **filters)
     await _leave_out(pool, places)
     pool.by_words = set(pool.texts)
     return pool
 
 
-def _near(meaning: _Meaning, vectors: Iterable[IndexedVector]) -> dict[str, float]:
+async def newest_vectors(ctx: Context, of: Collection[Any], limit: int, **among: Any) -> list[Any]:
+    """So many vectors of those that came in last."""
+    return [of.decode(row.raw) async for row in ctx.every(of, limit, **among)]
+
+
+def nearest_rows(meaning: Meaning, vectors: Iterable[Vector]) -> dict[str, float]:
     """The cosines of the nearest rows, the nearest first; none that is usual for any text."""
     scores = cosines_by_id(meaning.embedder, meaning.vector, vectors)
     floor = meaning.embedder.usual_mean + meaning.embedder.usual_deviation
@@ -281,23 +286,21 @@ class _Hit:
     lexical: float | None
     semantic: float | None
 
-    @property
-    def place(self) -> tuple[int, str]:
-        """The order among hits with equal scores: the newer comes first."""
-        return -micros(self.text.occurred_at), self.text.id
-
 
 def _rows(pool: _Pool, search: _Search) -> tuple[KnowledgeRow, ...]:
     question, text = search.query, search.request.query
-    hits = list(_hits(pool, question))
+    # Of hits with equal scores the newer comes first.
+    hits = sorted(
+        _hits(pool, question), key=lambda hit: (-micros(hit.text.occurred_at), hit.text.id)
+    )
     scores: dict[str, float] = {}
     for name in ("lexical", "semantic"):
         ranking = [hit for hit in hits if getattr(hit, name) is not None]
-        ranking.sort(key=lambda hit: (-getattr(hit, name), hit.place))
+        ranking.sort(key=lambda hit: -getattr(hit, name))
         for rank, hit in enumerate(ranking, 1):
             scores[hit.text.id] = scores.get(hit.text.id, 0.0) + 1 / (FUSION + rank)
     best = [hit for hit in hits if hit.text.id in scores]
-    best.sort(key=lambda hit: (-scores[hit.text.id], hit.place))
+    best.sort(key=lambda hit: -scores[hit.text.id])
     terms = {term: term for term in question.terms}
     terms |= {term: text[start:end] for start, end, term in spans(text) if term in terms}
     return tuple(

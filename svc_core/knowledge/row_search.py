@@ -31,7 +31,7 @@ from svc_core.intel.incidents import operations as incidents
 from svc_core.intel.news import operations as news
 from svc_core.intel.signals import operations as signals
 from svc_core.intel.vulnerabilities import operations as cves
-from svc_core.knowledge.retrieval import retrieve
+from svc_core.knowledge.retrieval import meaning_of, nearest_rows, newest_vectors, retrieve
 from svc_core.knowledge.rows import KnowledgeQuery
 from svc_core.ledger import operations as ledger
 from svc_core.ledger import queries
@@ -43,7 +43,8 @@ from svc_core.operation.ports import SYSTEM
 from svc_core.operation.units import WorkContext
 from svc_core.reports import operations as reports
 from svc_core.reports.profiles import operations as profiles
-from svc_core.search.ranked_rows import JsonRow, SearchKind, rank_rows
+from svc_core.reports.report_index import REPORT_INDEX
+from svc_core.search.ranked_rows import WHOLE, Near, RankedRow, SearchKind, rank_rows
 from svc_core.search.row_names import Named
 from svc_core.text.words import split_words
 from svc_core.wire.constraints import Arg, Ge, Le, MaxLen, MinLen
@@ -51,6 +52,7 @@ from svc_core.wire.constraints import Arg, Ge, Le, MaxLen, MinLen
 WALKED_MAX: Final = 500
 """Subjects whose first record is looked through: some ten milliseconds."""
 _FOLDED_MAX: Final = 16  # subjects
+_SPAN: Final = 4  # standard deviations of cosines, from what is near to what is nearest
 
 
 @frozen
@@ -79,6 +81,8 @@ class SearchRow:
     """How the question, or some words of it side by side, name the row."""
     share: float
     """The share of the question's weight that the words of the row hold, from 0 to 1."""
+    near: float
+    """How near the row is to the question in meaning, from 0 to 1; 0 where that is not known."""
     operation: str
     values: Mapping[str, str]
     row: Any
@@ -101,7 +105,7 @@ KINDS: Final = (
     incidents.INCIDENT_SEARCH,
     events.EVENT_SEARCH,
     market_lists.MARKET_SEARCH,
-    SearchKind("report", None, "getReport", "title", "excerpt.text", "rpt"),
+    SearchKind("report", None, "getReport", "title", "excerpt.text", "rpt", REPORT_INDEX.vectors),
     news.NEWS_SEARCH,
     signals.SIGNAL_SEARCH,
     SearchKind("subject", None, "getSubject", _LABEL, "type description", "sbj"),
@@ -109,10 +113,7 @@ KINDS: Final = (
     SearchKind("key", None, "getKey", "name", "prefix status", "key"),
 )
 """The kinds in the order in which equal rows come."""
-_LISTS: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
-    "profile": ("listProfiles", {"limit": 100}),
-    "key": ("listKeys", {}),
-}
+_LISTS: Final = {"profile": "listProfiles", "key": "listKeys"}
 
 
 async def _run(ctx: WorkContext, id_: str, *values: Any, **members: Any) -> Any:
@@ -141,10 +142,24 @@ async def _given(ctx: WorkContext, kind: SearchKind, q: str) -> Sequence[bytes]:
             return list(map(wire.to_bytes, hits))
         if kind.name == "subject":
             return await ctx.work.read(ctx.actor.tenant, partial(_subjects, q=q))
-        list_id, members = _LISTS[kind.name]
-        page: Page[Any] = await _run(ctx, list_id, **members)
+        members = {"limit": 100} if kind.name == "profile" else {}
+        page: Page[Any] = await _run(ctx, _LISTS[kind.name], **members)
         return page.rows
     return ()
+
+
+async def _near(ctx: WorkContext, kinds: Sequence[SearchKind], q: str) -> Near:
+    """How near rows are to a question in meaning; of kinds without vectors nothing is known."""
+    near: dict[str, Mapping[str, float]] = {}
+    if meaning := await meaning_of(ctx, KnowledgeQuery(q.lower().rstrip(" ?!.") or q)):
+        model = meaning.embedder
+        for name, vectors in {kind.name: kind.vectors for kind in kinds if kind.vectors}.items():
+            newest = partial(newest_vectors, of=vectors, limit=model.compared_max)
+            rows = await ctx.work.read(ctx.actor.tenant, newest)
+            cosines = await ctx.work.aside(partial(nearest_rows, meaning, rows))
+            floor, span = model.usual_mean + model.usual_deviation, _SPAN * model.usual_deviation
+            near[name] = {id_: min(1.0, (x - floor) / span) for id_, x in cosines.items()}
+    return near
 
 
 def may_be_read(kind: SearchKind, actor: Actor) -> bool:
@@ -155,17 +170,12 @@ def may_be_read(kind: SearchKind, actor: Actor) -> bool:
     )
 
 
-def _shown_by(kind: SearchKind) -> str:
-    """The input of the operation that shows a row which takes the id: its first."""
-    return wire.camel(attrs.fields(_OPERATIONS[kind.shows].request)[0].name)
-
-
 async def _by_id(ctx: WorkContext, kinds: Sequence[SearchKind], id_: str) -> list[SearchRow]:
     """The row of an id of these kinds; none where it is not one of a row that may be seen."""
     for kind in kinds:
         with suppress(Problem):
             raw = (await _run(ctx, kind.shows, id_)).raw
-            return [_row(kind, id_, json.loads(raw), (1.0, "code", 1.0))]
+            return [_row(kind, RankedRow(WHOLE, 0, 0, id_, row=json.loads(raw), named="code"))]
     return []
 
 
@@ -183,21 +193,21 @@ async def search_everything(ctx: WorkContext, request: SearchEverything) -> Page
     if places := [kind for kind in kinds if kind.prefix and ids.is_id(kind.prefix, q)]:
         return Page(tuple(map(wire.to_bytes, await _by_id(ctx, places, q))))
     walked = {kind.name: await _given(ctx, kind, q) for kind in kinds if kind.listing is None}
-    search = partial(rank_rows, kinds=kinds, question=q, limit=request.limit, rows=walked)
+    given: Any = {"rows": walked, "near": await _near(ctx, kinds, q)}
+    search = partial(rank_rows, kinds=kinds, question=q, limit=request.limit, **given)
     hits = await ctx.work.read(ctx.actor.tenant, search)
-    rows = (
-        _row(kinds[hit.place], hit.id, hit.row, (hit.score, hit.named, hit.share)) for hit in hits
-    )
+    rows = [_row(kinds[hit.place], hit) for hit in hits]
     return Page(tuple(map(wire.to_bytes, rows)))
 
 
-def _row(kind: SearchKind, id_: str, row: JsonRow, why: tuple[float, Named, float]) -> SearchRow:
+def _row(kind: SearchKind, hit: RankedRow) -> SearchRow:
     """A row of an answer; of a series that of its newest value, whose id is another."""
-    name, id_, shown = kind.name, row.get("id", id_), _shown_by(kind)
+    name, row, id_ = kind.name, hit.row, hit.row.get("id", hit.id)
+    shown = wire.camel(attrs.fields(_OPERATIONS[kind.shows].request)[0].name)  # its first input
     if row.get("type") == "threatActor":
         name, row = "actor", actors.flat(dict(row))
-    title, detail = kind.title(row) or id_, kind.detail(row)
-    return SearchRow(name, id_, title, detail, *why, kind.shows, {shown: id_}, row)
+    head = name, id_, kind.title(row) or id_, kind.detail(row), hit.score, hit.named
+    return SearchRow(*head, hit.share, hit.near, kind.shows, {shown: id_}, row)
 
 
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (

@@ -31,7 +31,7 @@ Rule 5: where the texts of rows are stored in rows of their own, those are searc
 # same question may be ranked today and listed tomorrow; and a sorted question has at most
 # `SORTED_MAX` rows.
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -46,6 +46,7 @@ from svc_core.operation.filters import Range, Selection, UnboundedValues, Values
 from svc_core.operation.members import NOT_BLANK
 from svc_core.operation.ports import Collection, Position, RowBounds, Slice, StoredRow
 from svc_core.operation.ports.documents import NO_NUMBER, Filters
+from svc_core.operation.ports.selection import NumberSpan, criteria_of, number_bounds
 from svc_core.search.field_index import WEIGHT, FieldIndex, Match, TokenQuery, WeightedQuery
 from svc_core.text.frequencies import Frequencies
 from svc_core.wire.constraints import Doc, Example, MaxLen
@@ -214,11 +215,6 @@ class _ListSearch(Generic[T]):
     question: WeightedQuery | None
 
     @property
-    def collection(self) -> Collection[T]:
-        """The collection of the rows."""
-        return self.listing.collection
-
-    @property
     def text_rows(self) -> Collection[Any] | None:
         """The collection with the texts of the rows; None where the rows hold them."""
         return self.listing.text_rows if self.question is not None else None
@@ -256,7 +252,7 @@ class _ListSearch(Generic[T]):
             return [(row, row) for row in part.rows], part.end
         ids = [row.id for row in part.rows]
         if self.is_ranked:
-            rows = await documents.get_many(self.collection, ids)
+            rows = await documents.get_many(self.listing.collection, ids)
             return [(rows[text.id], text) for text in part.rows if text.id in rows], part.end
         texts = await documents.get_many(self.text_rows, ids)
         return [(row, texts[row.id]) for row in part.rows if row.id in texts], part.end
@@ -266,7 +262,7 @@ class _ListSearch(Generic[T]):
         filters, documents = self.filters, ctx.tx.documents
         if self.question is None or not self.is_ranked:
             return await documents.scan(
-                self.collection, order=self.order, after=after, limit=limit, **filters
+                self.listing.collection, order=self.order, after=after, limit=limit, **filters
             )
         if self.text_rows is not None:
             filters = {"start": filters.get("start")}
@@ -279,49 +275,39 @@ class _ListSearch(Generic[T]):
         row, words = pair
         match = None
         if self.question is not None:
-            match = self.index.match(self._words(words), self.question)
+            match = self.index.match(self.listing.texts.decode(words.raw), self.question)
             if match is None:
                 return False, None
         if self.text_rows is not None and self.is_ranked and not self._is_within(row):
             return False, None
-        return self.keep is None or self.keep(self.collection.decode(row.raw)), match
-
-    def _words(self, words: StoredRow[Any]) -> Any:
-        return self.listing.texts.decode(words.raw)
+        return self.keep is None or self.keep(self.listing.collection.decode(row.raw)), match
 
     def _is_within(self, document: StoredRow[T]) -> bool:
         """Whether a row meets the filters, for rows that the store could not filter."""
-        row, filters = self.collection.decode(document.raw), self.filters
-        numbers = [(document.order, (filters.get("start"), filters.get("end")))]
-        for name, span in (filters.get("ranges") or {}).items():
-            number = self.collection.numbers[name](row)
-            numbers.append((NO_NUMBER if number is None else number, span))
-        return all(
-            (low is None or number >= low) and (high is None or NO_NUMBER < number <= high)
-            for number, (low, high) in numbers
-        ) and all(
-            not set(values).isdisjoint(self._values(name, row))
-            for name, values in (filters.get("where") or {}).items()
+        record = self.listing.collection.record(self.listing.collection.decode(document.raw))
+        criteria = criteria_of(self.listing.collection, **self.filters)
+        values = {**{name: (key,) for name, key in record.keys.items()}, **record.facets}
+        order = NumberSpan("", *number_bounds(criteria.start, criteria.end))
+        return (
+            order.contains(record.order)
+            and all(span.contains(record.numbers[span.name]) for span in criteria.spans)
+            and all(set(values[name]) & set(row) for name, row in criteria.where.items())
         )
-
-    def _values(self, name: str, row: T) -> Iterable[str | None]:
-        facet, key = self.collection.facets.get(name), self.collection.keys.get(name)
-        return facet(row) if facet else (key(row),) if key else ()
 
     def number(self, row: T) -> int:
         """The number by which the list sorts a row."""
         if self.order is None:
-            return self.collection.order(row)
-        number = self.collection.numbers[self.order](row)
+            return self.listing.collection.order(row)
+        number = self.listing.collection.numbers[self.order](row)
         return NO_NUMBER if number is None else number
 
     def place(self, pair: _Pair[T]) -> Position:
         """The position in the list after a row."""
         document, words = pair
         if self.question is not None and self.is_ranked:
-            rank = self.index.rank(self._words(words), self.question)
+            rank = self.index.rank(self.listing.texts.decode(words.raw), self.question)
             return Position(words.order, document.id, rank)
-        return Position(self.number(self.collection.decode(document.raw)), document.id)
+        return Position(self.number(self.listing.collection.decode(document.raw)), document.id)
 
     def is_over(self, end: Position) -> bool:
         """Whether no row after this position can match the question."""
@@ -356,7 +342,7 @@ async def _sort_best(
     """A page of the best rows in the order that the request asks for, and the position after it."""
     best, _ = await _scan(ctx, search, None, SORTED_MAX)
     keys = {
-        document.id: (search.number(search.collection.decode(document.raw)), document.id)
+        document.id: (search.number(search.listing.collection.decode(document.raw)), document.id)
         for document, _ in best
     }
     ranking = sorted(best, key=lambda hit: keys[hit[0].id], reverse=True)

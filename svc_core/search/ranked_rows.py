@@ -6,7 +6,8 @@ Rule 2: a row that is named as the question, or a run of its words, comes first,
         more of the question's weight the run has (`svc_core.search.row_names`).
 Rule 3: other rows come by the share of the question's weight that they hold. A word weighs more
         the fewer rows of all kinds hold it. Nothing is cut off: the caller judges the share.
-Rule 4: of equal rows the kind that is declared first comes first, then the order of its list.
+Rule 4: where a caller knows how near rows are in meaning, that is added (`MEANING`).
+Rule 5: of equal rows the kind that is declared first comes first, then the order of its list.
 """
 
 import json
@@ -15,11 +16,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import product
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
 from svc_core.operation.context import Context
+from svc_core.operation.ports import Collection
 from svc_core.search.field_index import FieldIndex
 from svc_core.search.lists import Listing
 from svc_core.search.row_names import NAMES, Named, name_bonuses, run_tokens
@@ -31,12 +34,15 @@ from svc_core.text.words import split_words, stop_words
 UNIT: Final = 1_000
 """The weight of a whole question: of a row that holds all of its words outside of its heading."""
 _RADIX: Final = 2 * UNIT  # more than the words of a question weigh, roundings included
+WHOLE: Final = UNIT * _RADIX + UNIT  # the rank of a row that holds the whole question
+_UNKNOWN: Final = UNIT**4  # the rank of a row before it is judged: that of a name
 WORDS_MAX: Final = 24
 RUN_MAX: Final = 6  # words of a name that is looked for within a question
 STOP_FACTOR: Final = 0.2
 NAME_BONUS: Final = 64  # of a name whose tier is not known yet
 COUNTED_MAX: Final = 1_000  # rows of one kind that are counted for a word, or at all
 POSTINGS_MAX: Final = 10_000  # of the words of a question in all kinds
+MEANING: Final = 0.5  # of a row that is as near in meaning as rows are
 SPARE: Final = 10  # rows of each kind that are considered, and judged, beside those of the answer
 
 JsonRow = Mapping[str, Any]
@@ -49,7 +55,8 @@ class SearchKind:
     `listing` says how its rows are indexed and shown; of a kind without, a caller gives some rows
     to `rank_rows`, whose words are those of their titles and details. The operation that `shows`
     one takes its id. `titles` are the members that name a row, the first that is there, and
-    `details` those that tell more of it, as paths with dots.
+    `details` those that tell more of it, as paths with dots. `vectors` are those of its rows by the
+    same ids, where it has some.
     """
 
     name: str
@@ -58,6 +65,7 @@ class SearchKind:
     titles: str
     details: str
     prefix: str = ""
+    vectors: Collection[Any] | None = None
 
     @cached_property
     def index(self) -> FieldIndex[Any]:
@@ -82,7 +90,8 @@ class RankedRow:
     """A row that may be among the best, by the place of its kind.
 
     Of its `rank`, that of the store, the part above `_RADIX` is the weight of its words, headings
-    and names, and the part below it that of its words. `row` is as lists show it, where known.
+    and names, and the part below it that of its words. `row` is as lists show it, where known, and
+    `near` how near it is in meaning, from 0 to 1.
     """
 
     rank: int
@@ -92,16 +101,17 @@ class RankedRow:
     raw: bytes = b""
     row: JsonRow = field(factory=dict)
     named: Named = "none"
+    near: float = 0.0
 
     @property
-    def key(self) -> tuple[int, int, int, str]:
+    def key(self) -> tuple[float, int, int, int, str]:
         """The place in the order of all rows."""
-        return -self.rank, self.place, -self.order, self.id
+        return -self.score, -self.rank, self.place, -self.order, self.id
 
     @property
     def score(self) -> float:
-        """What it is worth: 1 for all words of the question, more for headings and names."""
-        return self.rank // _RADIX / UNIT
+        """What it is worth: 1 for all words of the question, more for headings, names, meaning."""
+        return self.rank // _RADIX / UNIT + MEANING * self.near
 
     @property
     def share(self) -> float:
@@ -197,8 +207,18 @@ class _KindQuery:
         return evolve(hit, rank=rank, named=NAMES[best[:1]])
 
 
+Near = Mapping[str, Mapping[str, float]]
+"""How near rows are to a question in meaning, from 0 to 1, by the name of their kind and the id."""
+
+
 async def rank_rows(
-    ctx: Context, kinds: Kinds, question: str, limit: int, rows: Mapping[str, Sequence[bytes]]
+    ctx: Context,
+    kinds: Kinds,
+    question: str,
+    limit: int,
+    *,
+    rows: Mapping[str, Sequence[bytes]],
+    near: Near = MappingProxyType({}),
 ) -> list[RankedRow]:
     """The rows of these kinds that answer a question best, the best first.
 
@@ -208,11 +228,14 @@ async def rank_rows(
     counts = await _counts(ctx, kinds, parsed)
     queries, hits = _queries(kinds, parsed, counts), list[RankedRow]()
     for place, query in enumerate(queries):
+        values = near.get(query.kind.name, {})
         for at, row in enumerate(map(json.loads, rows.get(query.kind.name, ()))):
-            hits.append(query.judge(RankedRow(UNIT**4, place, -at, row["id"], row=row)))
-        hits += await _stored(ctx, query, place, limit)
+            near_by = values.get(row["id"], 0.0)
+            hit = RankedRow(_UNKNOWN, place, -at, row["id"], row=row, near=near_by)
+            hits.append(query.judge(hit))
+        hits += await _stored(ctx, query, place, limit, values)
     hits = sorted(hits, key=attrgetter("key"))[: limit + SPARE]
-    hits = [hit for hit in (queries[hit.place].judge(hit) for hit in hits) if hit.rank]
+    hits = [hit for hit in (queries[hit.place].judge(hit) for hit in hits) if hit.score]
     return await _shown(ctx, kinds, sorted(hits, key=attrgetter("key"))[:limit])
 
 
@@ -275,14 +298,23 @@ def _sought(counts: Counts) -> Mapping[int, set[str]]:
     return sought
 
 
-async def _stored(ctx: Context, query: _KindQuery, place: int, limit: int) -> list[RankedRow]:
-    """The stored rows of a kind that may be among the best."""
+async def _stored(
+    ctx: Context, query: _KindQuery, place: int, limit: int, near: Mapping[str, float]
+) -> list[RankedRow]:
+    """The stored rows of a kind that may be among the best, by their words and by meaning."""
     if query.kind.listing is None:
         return []
-    texts = query.kind.listing.texts
-    page = await ctx.tx.documents.search(texts, query.sought, limit=limit + SPARE)
-    pairs = zip(page.ranks, page.rows, strict=True)
-    return [RankedRow(rank, place, row.order, row.id, row.raw) for rank, row in pairs]
+    documents, texts, size = ctx.tx.documents, query.kind.listing.texts, limit + SPARE
+    page = await documents.search(texts, query.sought, limit=size)
+    ids = sorted(near, key=lambda id_: (-near[id_], id_))[:size]
+    rows = (await documents.get_many(texts, ids)).values() if ids else ()
+    pairs = {row.id: (_UNKNOWN, row) for row in rows}
+    pairs |= {row.id: (rank, row) for rank, row in zip(page.ranks, page.rows, strict=True)}
+    hits = (
+        RankedRow(rank, place, row.order, row.id, row.raw, near=near.get(row.id, 0.0))
+        for rank, row in pairs.values()
+    )
+    return [query.judge(hit) if hit.rank == _UNKNOWN else hit for hit in hits]
 
 
 async def _shown(ctx: Context, kinds: Kinds, hits: Sequence[RankedRow]) -> list[RankedRow]:

@@ -26,6 +26,7 @@ from svc_core.intel.news.model import (
     TopicActivity,
     mentions,
 )
+from svc_core.intel.news.vectors import VECTORS
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import JSON, NDJSON, PATH, Operation, declare
 from svc_core.operation.members import NoMembers, ObservationId, RecapId
@@ -94,7 +95,9 @@ NEWS_LISTING = Listing(
     look_ups={"entity": directory.entity_references},
     complete=with_entities,
 )
-NEWS_SEARCH: Final = SearchKind("newsItem", NEWS_LISTING, "getNewsItem", "title", "summary", "obs")
+NEWS_SEARCH: Final = SearchKind(
+    "newsItem", NEWS_LISTING, "getNewsItem", "title", "summary", "obs", VECTORS
+)
 RECAP_LISTING = Listing(RECAPS)
 
 

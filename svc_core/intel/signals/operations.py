@@ -17,7 +17,7 @@ from svc_core.contract.result import Single
 from svc_core.intel.entities import directory
 from svc_core.intel.folding.read_declarations import SHARED, reading
 from svc_core.intel.signals.model import SIGNALS, WORDS, Signal
-from svc_core.intel.signals.signal_index import index_signals
+from svc_core.intel.signals.signal_index import SIGNAL_INDEX, index_signals
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import PATH, Operation, local
 from svc_core.operation.members import SignalId, next_revision
@@ -65,7 +65,9 @@ LISTING = Listing(
     SIGNALS, look_ups={"entity": directory.entity_references}, complete=current_signals
 )
 _SHOWN = "getSignal", "title", "type summary", "sig"
-SIGNAL_SEARCH: Final = SearchKind("signal", attrs.evolve(LISTING, words=WORDS), *_SHOWN)
+SIGNAL_SEARCH: Final = SearchKind(
+    "signal", attrs.evolve(LISTING, words=WORDS), *_SHOWN, vectors=SIGNAL_INDEX.vectors
+)
 
 
 # -- use cases ---------------------------------------------------------------------------------

@@ -109,7 +109,7 @@ def _spans(collection: Collection[Any], filters: Filters) -> Iterator[NumberSpan
     for name, bounds in (filters.get("ranges") or {}).items():
         if name not in collection.number_names:
             raise AssertionError(f"{collection.name} declares no {name}")
-        yield NumberSpan(name, *_bounds(*bounds))
+        yield NumberSpan(name, *number_bounds(*bounds))
     box = filters.get("box")
     if box is not None:
         if collection.place is None:
@@ -127,7 +127,8 @@ def check_searchable(collection: Collection[Any]) -> None:
         raise AssertionError(f"{collection.name} declares no text index")
 
 
-def _bounds(low: int | None, high: int | None) -> tuple[int, int]:
+def number_bounds(low: int | None, high: int | None) -> tuple[int, int]:
+    """The lowest and the highest number of a range; of an open end the first or last there is."""
     return NUMBER_MIN if low is None else low, NUMBER_MAX if high is None else high
 
 

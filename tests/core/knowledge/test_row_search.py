@@ -1,6 +1,9 @@
 """The search of all kinds: who finds what, by which words, and that it reads a bounded part."""
 
 import json
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import attrs
@@ -14,6 +17,7 @@ from svc_core.access.plans import DEFAULT_PLANS
 from svc_core.access.roles import SCOPES_OF_ROLES
 from svc_core.base import drive
 from svc_core.contract.problem import Problem
+from svc_core.intel.news.vectors import VECTORS
 from svc_core.knowledge.retrieval import TimeLimit
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
@@ -21,9 +25,12 @@ from svc_core.operation.executor import Execution
 from svc_core.operation.inputs import inputs_of
 from svc_core.operation.parsing import Call, prepare
 from svc_core.operation.ports import SYSTEM
+from svc_core.search.vector_likeness import Embedder, Vector, pack_vector
+from svc_http.outside.embeddings.model import Embeddings
 from tests.core import demo
 from tests.core.agent.asker import fold, open_subject
 from tests.knowledge import make_report, put
+from tests.meaning import Meaning, vector
 
 OPERATIONS = {row.id: row for row in (*catalog.OPERATIONS, *catalog.LOCAL_OPERATIONS)}
 SCOPES_OF_KINDS = {
@@ -40,6 +47,13 @@ SCOPES_OF_KINDS = {
     "subject": {"ledger:read"},
     "profile": {"profiles:read"},
 }
+
+
+class AtOnce(Embeddings):
+    """A model that needs no event loop."""
+
+    async def embed_query(self, text: str) -> bytes:
+        return pack_vector(vector(text))
 
 
 class Desk:
@@ -97,6 +111,16 @@ class Desk:
         return json.loads(
             drive.run(Execution(invocation, actor, now, self.house.hands).reply()).body
         )
+
+    @contextmanager
+    def lent(self, providers: dict[Any, Any]) -> Iterator[None]:
+        """Let the host lend these, too."""
+        usual = self.house.host
+        self.house.host = attrs.evolve(usual, providers={**usual.providers, **providers})
+        try:
+            yield
+        finally:
+            self.house.host = usual
 
     def search(self, q: str, role: str = "owner", **members: Any) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = self.run("searchEverything", role, q=q, **members)["data"]
@@ -198,10 +222,22 @@ def test_where_reports_are_not_read_in_time_the_others_are_found(desk: Desk) -> 
         work.close()
         raise TimeoutError(seconds)
 
-    usual = desk.house.host
-    desk.house.host = attrs.evolve(usual, providers={**usual.providers, TimeLimit: late})
-    try:
+    with desk.lent({TimeLimit: late}):
         kinds = {row["kind"] for row in desk.search("kestrel")}
-    finally:
-        desk.house.host = usual
     assert kinds == {"incident", "newsItem", "subject", "profile", "key"}
+
+
+def test_news_is_found_by_its_meaning_in_any_case(desk: Desk) -> None:
+    id_ = desk.search("kestrel", kinds=["newsItem"])[-1]["id"]
+    data = b64encode(pack_vector(vector("strikes at the ports"))).decode()
+    row = Vector(id_, desk.house.clock.now(), Meaning.name, 1, data)
+    desk.house.run(lambda ctx: ctx.save(VECTORS, id_, row))
+    question = "Walkout of the harbour?"
+    assert id_ not in [row["id"] for row in desk.search(question)]
+    with desk.lent({Embedder: AtOnce(Meaning())}):
+        for q in (question, question.lower(), question.upper()):
+            first = desk.search(q, kinds=["newsItem", "event"])[0]
+            assert (first["id"], first["near"] > 0) == (id_, True)
+        assert desk.search("kestrel")[0]["near"] == 0
+        foreign = [row["kind"] for row in desk.search(question, scopes=frozenset({"osint:read"}))]
+        assert "newsItem" not in foreign

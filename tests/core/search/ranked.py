@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from attrs import frozen
@@ -13,7 +14,7 @@ from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, Collection
 from svc_core.search.field_index import FieldIndex
 from svc_core.search.lists import Listing
-from svc_core.search.ranked_rows import RankedRow, SearchKind, rank_rows
+from svc_core.search.ranked_rows import Near, RankedRow, SearchKind, rank_rows
 from svc_core.search.row_names import RowNames
 from svc_core.testing.clock import CountingIds, FrozenClock
 from svc_core.text.words import terms
@@ -89,12 +90,19 @@ def fill(store: Any, run: Run, rows: Mapping[Collection[Line], Sequence[Line]]) 
 
 
 def ask(
-    store: Any, run: Run, question: str, *, limit: int = 50, tenant: str = OWN
+    store: Any,
+    run: Run,
+    question: str,
+    *,
+    limit: int = 50,
+    tenant: str = OWN,
+    near: Near = MappingProxyType({}),
 ) -> list[RankedRow]:
     """The rows that answer a question."""
 
     async def unit(tx: Any) -> list[RankedRow]:
-        return await rank_rows(context(tx, tenant), KINDS, question, limit, {})
+        ctx = context(tx, tenant)
+        return await rank_rows(ctx, KINDS, question, limit, rows={}, near=near)
 
     rows: list[RankedRow] = run(store.read(tenant, unit))
     return rows

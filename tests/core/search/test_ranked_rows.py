@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.base import drive
-from svc_core.search.ranked_rows import COUNTED_MAX, POSTINGS_MAX, RankedRow, _sought
+from svc_core.search.ranked_rows import (
+    COUNTED_MAX,
+    MEANING,
+    POSTINGS_MAX,
+    RankedRow,
+    _sought,
+)
 from svc_http.stores import MemoryStorage
 from tests.core.search.ranked import (
     COLLECTIONS,
@@ -114,8 +120,36 @@ def test_a_shorter_answer_is_the_beginning_of_a_longer_one(
     assert all(0 <= row.share <= 1 for row in rows)
 
 
+IDS = [line.id for line in LINES[ITEMS]]
+NEARNESS = st.dictionaries(st.sampled_from([*IDS, "gone"]), st.floats(0.01, 1))
+
+
+@given(QUESTIONS, NEARNESS)
+def test_rows_near_in_meaning_come_first_among_those_of_the_same_words(
+    find: Find, question: str, near: dict[str, float]
+) -> None:
+    rows, plain = find(question, near={"items": near}), {row.id: row for row in find(question)}
+    assert {row.id for row in rows} == (plain.keys() | near.keys()) - {"gone"}
+    for row in rows:
+        assert row.near == near.get(row.id, 0.0)
+        assert row.score == pytest.approx(
+            getattr(plain.get(row.id), "score", 0) + MEANING * row.near
+        )
+    assert [row.score for row in rows] == sorted((row.score for row in rows), reverse=True)
+
+
+def test_a_row_of_the_name_comes_before_rows_of_the_meaning(find: Find) -> None:
+    assert (
+        find("apple inc", near={"items": dict.fromkeys(IDS, 1.0)})[0].id == find("apple inc")[0].id
+    )
+    assert find("qqq", near={"items": {IDS[0]: 0.1}, "papers": {}})[0].id == IDS[0]
+
+
 def test_rows_of_another_tenant_are_never_found(find: Find) -> None:
-    rows = find("port strikes", tenant=FOREIGN)
+    near = {"papers": dict.fromkeys([line.id for line in LINES[PAPERS]], 1.0)}
+    assert len(find("zzz", near=near)) == len(near["papers"])
+    assert not find("zzz", tenant=FOREIGN, near=near)
+    rows = find("port strikes", tenant=FOREIGN, near=near)
     assert {KINDS[row.place].name for row in rows} == {"items"}
 
 
