@@ -76,7 +76,7 @@ class SearchRow:
     title: str
     detail: str
     score: float
-    """What rows are ordered by: 1 for all words of the question, more for a name."""
+    """What rows are ordered by: 1 for all words of the question, more for a name and meaning."""
     named: Named
     """How the question, or some words of it side by side, name the row."""
     share: float

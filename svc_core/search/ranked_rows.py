@@ -39,6 +39,7 @@ _UNKNOWN: Final = UNIT**4  # the rank of a row before it is judged: that of a na
 WORDS_MAX: Final = 24
 RUN_MAX: Final = 6  # words of a name that is looked for within a question
 STOP_FACTOR: Final = 0.2
+HEADING_PART: Final = 2  # a word in a heading weighs half as much once more (ADR 56)
 NAME_BONUS: Final = 64  # of a name whose tier is not known yet
 COUNTED_MAX: Final = 1_000  # rows of one kind that are counted for a word, or at all
 POSTINGS_MAX: Final = 10_000  # of the words of a question in all kinds
@@ -273,7 +274,8 @@ def _queries(kinds: Kinds, question: RowQuestion, counts: Counts) -> list[_KindQ
                 words[token] = words.get(token, 0) + max(1, round(share * part * UNIT))
                 if word in sought[at]:
                     tokens[token] = words[token]
-        headings = {each: words[token] for token in words for each in index.heading_tokens(token)}
+        parts = {each: words[token] for token in words for each in index.heading_tokens(token)}
+        headings = {each: weight // HEADING_PART for each, weight in parts.items()}
         sure = (each for token in tokens for each in index.heading_tokens(token))
         found = {run: round(part * NAME_BONUS * UNIT) for run, (_, part) in runs.runs.items()}
         values = {**{each: headings[each] for each in sure}, **found, **runs.whole}

@@ -229,8 +229,8 @@ def test_where_reports_are_not_read_in_time_the_others_are_found(desk: Desk) -> 
 
 def test_news_is_found_by_its_meaning_in_any_case(desk: Desk) -> None:
     id_ = desk.search("kestrel", kinds=["newsItem"])[-1]["id"]
-    data = b64encode(pack_vector(vector("strikes at the ports"))).decode()
-    row = Vector(id_, desk.house.clock.now(), Meaning.name, 1, data)
+    base64 = b64encode(pack_vector(vector("strikes at the ports"))).decode()
+    row = Vector(id_, desk.house.clock.now(), Meaning.name, 1, base64)
     desk.house.run(lambda ctx: ctx.save(VECTORS, id_, row))
     question = "Walkout of the harbour?"
     assert id_ not in [row["id"] for row in desk.search(question)]
