@@ -154,8 +154,8 @@ def serving() -> Callable[..., Any]:
     return server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One demo for a module; its tests leave it as usable as they found it."""
+    """One demo for all; its tests leave it as usable as they found it."""
     with server("--demo", "--port", 0, cwd=tmp_path_factory.mktemp("demo")) as running:
         yield running
