@@ -5,6 +5,7 @@ Rule 2: Starlette routes and mounts that a host application adds are tried after
 """
 
 from collections.abc import Awaitable, Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from starlette.routing import BaseRoute, Route, Router
@@ -76,22 +77,20 @@ class Dispatcher(Router):
         routes: Iterable[BaseRoute] = (),
         lifespan: Lifespan[Any] | None = None,
     ) -> None:
-        own = tuple(resources)
-        super().__init__(
-            [
-                *(Route(r.pattern, r, methods=[*r.handlers], name=r.path) for r in own),
-                *routes,
-            ],
-            redirect_slashes=False,
-            default=_not_found,
-            lifespan=lifespan,
-        )
-        self._own_count = len(own)
-        self._by_path = {resource.path: resource for resource in own if not resource.names}
+        super().__init__(redirect_slashes=False, default=_not_found, lifespan=lifespan)
+        del self.routes  # that of the class takes its place
+        self._own, self._others = tuple(resources), tuple(routes)
+        self._by_path = {resource.path: resource for resource in self._own if not resource.names}
         self._root = _Node()
-        for resource in own:
+        for resource in self._own:
             if resource.names:
                 self._root.add(resource.path.split("/"), resource)
+
+    @cached_property
+    def routes(self) -> list[BaseRoute]:  # type: ignore[override]
+        """Made when a tool or an address of a host asks for them: few services are ever asked."""
+        own = (Route(r.pattern, r, methods=[*r.handlers], name=r.path) for r in self._own)
+        return [*own, *self._others]
 
     def find(self, path: str) -> tuple[Resource, Mapping[str, str]] | None:
         """The resource at a path and the values in it."""
@@ -117,8 +116,8 @@ class Dispatcher(Router):
             return match[0].serve(exchange, match[1])
         if exchange.path == "*" and exchange.method == "OPTIONS":
             return exchange.answer(204, [*exchange.version_headers])
-        if len(self.routes) == self._own_count:  # the host has no routes of its own
-            raise Problem(problem.ROUTE_NOT_FOUND)
+        if len(vars(self).get("routes", self._own + self._others)) == len(self._own):
+            raise Problem(problem.ROUTE_NOT_FOUND)  # the host has no routes of its own
         return super().app(scope, receive, send)
 
 

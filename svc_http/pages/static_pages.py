@@ -6,7 +6,7 @@ where the browser has it already.
 
 import asyncio
 import gzip
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Final
@@ -121,10 +121,14 @@ def static_files(folder: Path) -> list[Resource]:
                 f"/static/{path.relative_to(folder).as_posix()}",
                 {"GET": remember_page(partial(_read, path))},
             )
-            for path in sorted(folder.rglob("*"))
-            if path.suffix in MEDIA_TYPES
+            for path in _files(folder)
         ),
     ]
+
+
+@cache
+def _files(folder: Path) -> Sequence[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.suffix in MEDIA_TYPES]
 
 
 @cache
