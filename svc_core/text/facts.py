@@ -45,6 +45,8 @@ from svc_core.text.words import stop_words
 NEW_MAX: Final = 0.25
 """The share of a sentence's content, by weight, that may be new: parts of the rows of
 labelled sentences chose it most often (ADR 58)."""
+NEW_MAX_MEMBERS: Final = 0.15
+"""The same of what members say rather than texts: there a new word is another value."""
 NEW_MAX_TRANSLATED: Final = 0.4
 """The same between two languages."""
 VALUE_WEIGHT: Final = 4.0
@@ -169,6 +171,10 @@ class TextFacts:
         return frozenset[str]().union(*(passage.keys for passage in self.passages))
 
     @cached_property
+    def _text_keys(self) -> frozenset[str]:
+        return frozenset[str]().union(*(row.keys for row in self.passages if not row.is_member))
+
+    @cached_property
     def _languages(self) -> frozenset[str]:
         return frozenset(passage.language for passage in self.passages if passage.language)
 
@@ -186,7 +192,10 @@ class TextFacts:
                     return "name"
             total += word.weight
             new += word.weight * is_new
-        limit = NEW_MAX_TRANSLATED if is_translated else NEW_MAX
+        plain = [word for word in claim.words if not word.is_name]
+        is_text = 2 * overlap(plain, self._text_keys) > overlap(plain, self._keys)
+        limit = NEW_MAX if is_text else NEW_MAX_MEMBERS
+        limit = NEW_MAX_TRANSLATED if is_translated else limit
         return None if total and new <= limit * total else "new"
 
     # -- what turns a meaning --------------------------------------------------------------------
@@ -302,16 +311,18 @@ def _is_swapped(claim: list[Token], source: list[Token], years: frozenset[int]) 
             del free[place]
     for index, (at, place, own) in enumerate(places):
         near = [row for row in places[index + 1 :] if row[0] - at <= SWAP_MAX and row[1] < place]
-        if _is_end(own) and any(
-            isinstance(middle, RowWord) and _is_end(last) and to < between
+        if any(
+            isinstance(middle, RowWord) and _are_ends(own, last) and to < between
             for (_, between, middle), (_, to, last) in combinations(near, 2)
         ):
             return True
     return False
 
 
-def _is_end(token: Token) -> bool:
-    return isinstance(token, Value) or token.is_name
+def _are_ends(*tokens: Token) -> bool:
+    """Whether both are names or values that tell a role: "on 3 May at Hull" moves freely."""
+    dates = [isinstance(token, Value) and bool(token.days) for token in tokens]
+    return all(isinstance(t, Value) or t.is_name for t in tokens) and dates[0] == dates[1]
 
 
 def _is_same(own: Token, other: Token, years: frozenset[int]) -> bool:
