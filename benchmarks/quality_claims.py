@@ -2,9 +2,9 @@
 
     python -m benchmarks.quality_claims [claims.tsv rows.json] [--list]
 
-The labelled sentences of `answers` are ours: two halves of 200 sentences, and over the rows of
-both 60 of other shapes and 41 of what members say. All were looked at while the rules were made. A file of others stands in for
-them, with its rows.
+The labelled sentences of `answers` are ours: two halves of 200, and over the rows of both 60 of
+other shapes and 41 of what members say. All were looked at while the rules were made. A file of
+others stands in for them, with its rows.
 """
 
 import csv

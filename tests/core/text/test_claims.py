@@ -40,7 +40,7 @@ def test_labelled_sentences_are_kept_and_caught(
 
 
 BREACH = {
-    "title": "Data theft",
+    "title": "Data breach",
     "entities": [
         {"name": "Gravel Lynx", "role": "actor"},
         {"name": "Heron Port Authority", "role": "target"},
