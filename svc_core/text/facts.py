@@ -26,6 +26,7 @@ from attrs import field, frozen
 from svc_core.text.language import guess
 from svc_core.text.quantities import Value, claim_cues
 from svc_core.text.row_passages import (
+    VALUE_WEIGHT,
     Clause,
     PlacedValue,
     RowPassage,
@@ -49,8 +50,6 @@ NEW_MAX_MEMBERS: Final = 0.15
 """The same of what members say rather than texts: there a new word is another value."""
 NEW_MAX_TRANSLATED: Final = 0.4
 """The same between two languages."""
-VALUE_WEIGHT: Final = 4.0
-"""What a number or date weighs: as much as a middling word."""
 DENIAL_SHARE_MIN: Final = 1 / 3
 """Of what the nearest clause has in common with a denial, a clause that denies has so much."""
 SWAP_MAX: Final = 6
@@ -101,12 +100,8 @@ class TextFacts:
         claim = passage_of(sentence, language)
         if any(claim.clauses == passage.clauses for passage in self.passages):
             return None
-        return (
-            self._value_fault(claim)
-            or self._word_fault(claim)
-            or self._turn_fault(claim)
-            or self._order_fault(claim)
-        )
+        checks = self._value_fault, self._word_fault, self._turn_fault, self._order_fault
+        return next(filter(None, (check(claim) for check in checks)), None)
 
     def nearest(self, sentence: str) -> tuple[float, str] | None:
         """The whole sentence that shares most with another, and how much; else a few members."""
@@ -138,7 +133,10 @@ class TextFacts:
 
     def _value_fault(self, claim: RowPassage) -> Fault | None:
         places = range(len(self._values))
-        sources = [[at for at in places if self._follows(own, at)] for own in claim.values]
+        sources = [
+            [at for at in places if own.quantity.follows(self._values[at].quantity, self._years)]
+            for own in claim.values
+        ]
         if not all(sources) or len(sources) > CLAIM_VALUES_MAX:
             return "value"
         overlaps = [[own.overlap(row) for row in self._values] for own in claim.values]
@@ -156,9 +154,6 @@ class TextFacts:
                 if overlaps[number][at] - shares[number][number] > max(losses, default=0.0):
                     return "place"
         return None
-
-    def _follows(self, own: PlacedValue, place: int) -> bool:
-        return own.quantity.follows(self._values[place].quantity, self._years)
 
     # -- words -----------------------------------------------------------------------------------
 
@@ -194,8 +189,7 @@ class TextFacts:
             new += word.weight * is_new
         plain = [word for word in claim.words if not word.is_name]
         is_text = 2 * overlap(plain, self._text_keys) > overlap(plain, self._keys)
-        limit = NEW_MAX if is_text else NEW_MAX_MEMBERS
-        limit = NEW_MAX_TRANSLATED if is_translated else limit
+        limit = NEW_MAX_TRANSLATED if is_translated else NEW_MAX if is_text else NEW_MAX_MEMBERS
         return None if total and new <= limit * total else "new"
 
     # -- what turns a meaning --------------------------------------------------------------------
@@ -205,11 +199,7 @@ class TextFacts:
         is_denied = any(_denies(clause, claim, "lack") for clause in claim.clauses)
         for own in claim.clauses:
             words = [word for word in row_words(own) if word.weight and not word.is_name]
-            shares = [
-                (share, clause, passage)
-                for passage in self.passages
-                for share, clause in _clause_shares(words, passage, claim.words)
-            ]
+            shares = [row for p in self.passages for row in _clause_shares(words, p, claim.words)]
             largest = max((share for share, *_ in shares), default=0.0)
             nearest = [row[1:] for row in shares if row[0] == largest > 0]
             if not nearest:
@@ -240,11 +230,11 @@ class TextFacts:
 
 def _clause_shares(
     words: list[RowWord], passage: RowPassage, sentence: Iterable[RowWord]
-) -> Iterator[tuple[float, Clause]]:
+) -> Iterator[tuple[float, Clause, RowPassage]]:
     """What each clause of a passage says of some words, and a little for the passage's other."""
     about = overlap(words, passage.keys) / 2 + overlap(sentence, passage.keys) / 100
     for clause in passage.clauses:
-        yield overlap(words, word_keys(clause) | passage.context) + about, clause
+        yield overlap(words, word_keys(clause) | passage.context) + about, clause, passage
 
 
 def _share(claim: RowPassage, passage: RowPassage) -> float:
@@ -321,8 +311,8 @@ def _is_swapped(claim: list[Token], source: list[Token], years: frozenset[int]) 
 
 def _are_ends(*tokens: Token) -> bool:
     """Whether both are names or values that tell a role: "on 3 May at Hull" moves freely."""
-    dates = [isinstance(token, Value) and bool(token.days) for token in tokens]
-    return all(isinstance(t, Value) or t.is_name for t in tokens) and dates[0] == dates[1]
+    kinds = {isinstance(t, Value) and bool(t.days) for t in tokens}
+    return len(kinds) == 1 and all(isinstance(t, Value) or t.is_name for t in tokens)
 
 
 def _is_same(own: Token, other: Token, years: frozenset[int]) -> bool:

@@ -34,7 +34,8 @@ from svc_core.text.words import (
 TEXT_WORDS: Final = 6
 """A string of so many words is a text of its own, no word about its neighbours."""
 LABELS_MAX: Final = 2_048  # labels of the rows of all kinds, with the ways to them
-DATE_WEIGHT: Final = 4.0
+VALUE_WEIGHT: Final = 4.0
+"""What a number or date weighs: as much as a middling word."""
 NEAR: Final = 5
 """So many words on each side stand beside a value."""
 
@@ -91,14 +92,9 @@ class RowPassage:
     @cached_property
     def values(self) -> tuple["PlacedValue", ...]:
         """Its values in order."""
+        place = self.is_member, self.siblings
         return tuple(
-            PlacedValue(
-                token,
-                _beside(clause[at + 1 :]),
-                _beside(clause[:at][::-1]),
-                self.is_member,
-                self.siblings,
-            )
+            PlacedValue(token, _beside(clause[at + 1 :]), _beside(clause[:at][::-1]), *place)
             for clause in self.clauses
             for at, token in enumerate(clause)
             if isinstance(token, Value)
@@ -119,7 +115,7 @@ class PlacedValue:
         """The weight of the words that stand beside both, the nearest most."""
         around = word_keys(other.behind + other.before) | other.siblings
         return sum(
-            (token.weight if isinstance(token, RowWord) else DATE_WEIGHT) / place
+            (token.weight if isinstance(token, RowWord) else VALUE_WEIGHT) / place
             for side in (self.behind, self.before)
             for place, token in enumerate(side, 1)
             if not token.keys.isdisjoint(around)
