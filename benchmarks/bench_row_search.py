@@ -63,14 +63,15 @@ WORDS: Mapping[str, int] = {
 def copies(
     rows: Sequence[Any], texts: Mapping[str, Any], numbers: range, language: Language
 ) -> Any:
-    """So many rows like these, with ids and words of their own, and the texts of news."""
+    """So many rows like these, with words and all ids of their own, and the texts of news."""
     for number in numbers:
         chance = random.Random(number)
         row = rows[number % len(rows)]
         names = {name: size for name, size in WORDS.items() if hasattr(row, name)}
         words = {name: language.text(chance, size) for name, size in names.items()}
         id_ = f"{row.id[:4]}{number:024x}"
-        more = {"aliases": (language.text(chance, 2),)} if hasattr(row, "aliases") else {}
+        more: dict[str, Any] = {name: () for name in ("merged_ids",) if hasattr(row, name)}
+        more |= {"aliases": (language.text(chance, 2),)} if hasattr(row, "aliases") else {}
         text = texts.get(row.id)
         if text is not None:
             body = language.text(chance, WORDS["text"])

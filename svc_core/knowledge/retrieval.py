@@ -246,8 +246,7 @@ async def newest_vectors(ctx: Context, of: Collection[Any], limit: int, **among:
 def nearest_rows(meaning: Meaning, vectors: Iterable[Vector]) -> dict[str, float]:
     """The cosines of the nearest rows, the nearest first; none that is usual for any text."""
     scores = cosines_by_id(meaning.embedder, meaning.vector, vectors)
-    floor = meaning.embedder.usual_mean + meaning.embedder.usual_deviation
-    near = [id_ for id_, value in scores.items() if value >= floor]
+    near = [id_ for id_, value in scores.items() if value >= sum(meaning.embedder.usual)]
     near.sort(key=lambda id_: (-scores[id_], id_))
     return {id_: scores[id_] for id_ in near[:CANDIDATES_MAX]}
 

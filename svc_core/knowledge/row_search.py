@@ -157,7 +157,7 @@ async def _near(ctx: WorkContext, kinds: Sequence[SearchKind], q: str) -> Near:
             newest = partial(newest_vectors, of=vectors, limit=model.compared_max)
             rows = await ctx.work.read(ctx.actor.tenant, newest)
             cosines = await ctx.work.aside(partial(nearest_rows, meaning, rows))
-            floor, span = model.usual_mean + model.usual_deviation, _SPAN * model.usual_deviation
+            floor, span = sum(model.usual), _SPAN * model.usual[1]
             near[name] = {id_: min(1.0, (x - floor) / span) for id_, x in cosines.items()}
     return near
 

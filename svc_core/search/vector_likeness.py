@@ -55,12 +55,8 @@ class Embedder(Protocol):
         """How many vectors the implementation compares with a question in well under a second."""
 
     @property
-    def usual_mean(self) -> float:
-        """The mean cosine of the model's vectors of a question and of any item of news."""
-
-    @property
-    def usual_deviation(self) -> float:
-        """The standard deviation of these cosines."""
+    def usual(self) -> tuple[float, float]:
+        """The mean and the standard deviation of the cosines of a question and any item of news."""
 
     async def embed(self, texts: Sequence[str]) -> Sequence[bytes]:
         """The vector of each text that is searched, packed (`pack_vector`).
@@ -166,7 +162,8 @@ class Likeness:
 
 def nearness_of(embedder: Embedder, cosines: Sequence[float]) -> list[Nearness]:
     """How near each cosine is, among all of them and the usual ones of the model."""
-    offsets = [(number - embedder.usual_mean) / embedder.usual_deviation for number in cosines]
+    usual_mean, usual_deviation = embedder.usual
+    offsets = [(number - usual_mean) / usual_deviation for number in cosines]
     count = len(offsets) + USUAL_COUNT
     mean = fsum(offsets) / count
     squares = fsum((offset - mean) ** 2 for offset in offsets) + USUAL_COUNT * (1 + mean**2)

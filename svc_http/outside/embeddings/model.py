@@ -80,16 +80,8 @@ class Embeddings:
         return COMPARED_MAX if self._has_numpy else COMPARED_PLAIN_MAX
 
     @property
-    def usual_mean(self) -> float:
-        """The mean cosine of a question and any item of news; known after `embed_query`."""
-        return self._known_usual()[0]
-
-    @property
-    def usual_deviation(self) -> float:
-        """The standard deviation of these cosines."""
-        return self._known_usual()[1]
-
-    def _known_usual(self) -> tuple[float, float]:
+    def usual(self) -> tuple[float, float]:
+        """The mean and deviation of cosines with any item of news; known after `embed_query`."""
         if self._usual is None:
             raise AssertionError("cosines are compared with those of an embedded question")
         return self._usual

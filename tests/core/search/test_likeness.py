@@ -19,7 +19,7 @@ from tests.meaning import Meaning
 class Aloof(Meaning):
     """A model whose vectors are all much alike."""
 
-    usual_mean, usual_deviation = 0.762, 0.027
+    usual = 0.762, 0.027
 
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -126,7 +126,7 @@ def test_the_nearer_an_item_the_higher_it_stands(model: Embeddings, cosines: lis
 @pytest.mark.parametrize("model", MODELS)
 def test_models_differ_in_their_usual_cosines_alone(model: Embeddings) -> None:
     def cosines(*deviations: float) -> list[float]:
-        return [model.usual_mean + number * model.usual_deviation for number in deviations]
+        return [model.usual[0] + number * model.usual[1] for number in deviations]
 
     assert min(in_window(model, cosines(5, 6, 7))) > 3  # a few items that are all near
     assert max(in_window(model, cosines(0, 0.5, -0.5))) < 1
