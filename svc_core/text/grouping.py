@@ -91,13 +91,8 @@ def group_readings(
     `vectors` are the packed embedding vectors of items by id, all of one model. Events and
     developments are in the order of their first items' ids. A form is alone.
     """
-    by_id = sorted(items, key=lambda item: item.evidence.id)
-    copies = _copies(item for item in by_id if not item.is_form)
+    copies, bags, parts = _developments([item for item in items if not item.is_form], frequencies)
     readings = [copy[0] for copy in copies]
-    bags = [_bag(reading) for reading in readings]
-    words = _vectors(bags, [[index] for index in range(len(bags))], frequencies)
-    near = _neighbours(readings, words, _COMPARISONS_MAX // 2)
-    parts = _Groups(words, DEVELOPMENT_CUT).along(_pairs(near))
     words = _vectors(bags, parts, frequencies)
     near = _neighbours(readings, words, _COMPARISONS_MAX)
     blends = [_blend(words, index, neighbours) for index, neighbours in enumerate(near)]
@@ -115,8 +110,9 @@ def group_readings(
     return sorted(events, key=lambda event: event[0][0].evidence.id)
 
 
-def heading_parts(items: Sequence[Reading], frequencies: Frequencies) -> list[list[Reading]]:
-    """The items of an event in parts that one heading can hold, the largest first.
+def heading_parts(items: Sequence[Reading], frequencies: Frequencies) -> list[list[list[Reading]]]:
+    """The items of an event in parts that one heading can hold, the largest first, each as its
+    developments.
 
     Here nothing is borrowed, and a term is weighed as if the event were a single item: what joined
     items of one theme (two trials, two leaks) by way of others is no witness.
@@ -126,7 +122,23 @@ def heading_parts(items: Sequence[Reading], frequencies: Frequencies) -> list[li
     table = _as_units(_holders(bags), dict.fromkeys(chain(*bags), 1), len(bags) - 1, frequencies)
     vectors = _weighed(bags, table.idf)
     parts = _Groups(vectors, PART_CUT).along(_pairs(_neighbours(by_id, vectors, _COMPARISONS_MAX)))
-    return [[by_id[index] for index in part] for part in sorted(parts, key=len, reverse=True)]
+    groups = [[by_id[index] for index in part] for part in sorted(parts, key=len, reverse=True)]
+    return [
+        [[copy for index in part for copy in copies[index]] for part in developments]
+        for copies, _, developments in (_developments(group, frequencies) for group in groups)
+    ]
+
+
+def _developments(
+    items: Iterable[Reading], frequencies: Frequencies
+) -> tuple[list[list[Reading]], list[dict[str, float]], list[list[int]]]:
+    """Items in the order of their ids, those with the same words as one; the terms of each, and
+    their developments by number."""
+    copies = _copies(sorted(items, key=lambda item: item.evidence.id))
+    bags = [_bag(copy[0]) for copy in copies]
+    words = _vectors(bags, [[index] for index in range(len(bags))], frequencies)
+    near = _neighbours([copy[0] for copy in copies], words, _COMPARISONS_MAX // 2)
+    return copies, bags, _Groups(words, DEVELOPMENT_CUT).along(_pairs(near))
 
 
 def _copies(readings: Iterable[Reading]) -> list[list[Reading]]:

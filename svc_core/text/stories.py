@@ -71,8 +71,9 @@ def group_stories(
 ) -> list[Story]:
     """The stories of some items, best first (score, then newest, then key).
 
-    Items that were assigned to a story when they were stored stay together; the others are grouped
-    now, with the term frequencies of the store, or of these items where none are handed in.
+    Items that were assigned to a story when they were stored are one, or as many as their own words
+    ask for (`heading_parts`); the others are grouped now. Weights are by the term frequencies of
+    the store, or of these items where none are handed in.
     """
     by_id = {item.evidence.id: item for item in items}
     pools: dict[str | None, list[Reading]] = {}
@@ -81,13 +82,9 @@ def group_stories(
     table = frequencies or Frequencies.of(item.reading.counts for item in by_id.values())
     stories: list[Story] = []
     for key, pool in pools.items():
-        if key is None:
-            stories += [_story(None, event, by_id) for event in group_readings(pool, table)]
-            continue
-        names = chain((key,), repeat(None))
-        for name, rest in zip(names, heading_parts(pool, table), strict=False):
-            events = group_readings(rest, table)
-            stories.append(_story(name, (part for event in events for part in event), by_id))
+        events = group_readings(pool, table) if key is None else heading_parts(pool, table)
+        names = chain((key,), repeat(None))  # the name of an event is that of its largest part
+        stories += [_story(name, event, by_id) for name, event in zip(names, events, strict=False)]
     return sorted(stories, key=lambda story: (-story.score, -story.last_at.timestamp(), story.key))
 
 
