@@ -19,6 +19,7 @@ from itertools import chain, pairwise
 from attrs import evolve, frozen
 
 from svc_core.agent.text_query import (
+    DECIMAL,
     Name,
     TextQuery,
     groups,
@@ -34,6 +35,7 @@ from svc_core.agent.text_query import (
     word_root,
 )
 from svc_core.intel.linking.runs import capital_runs
+from svc_core.text.country_names import country_synonyms
 from svc_core.text.language import guess
 from svc_core.text.name_mentions import is_place
 from svc_core.text.sentences import clean_headline, is_anaphoric, split_sentences
@@ -293,7 +295,8 @@ def _score(query: TextQuery, candidate: _Candidate) -> float:
     matches = {term: _match(term, candidate, query) for term in query.terms}
     subject = sum(query.terms[term] * share for term, share in matches.items())
     is_little = sum(map(bool, matches.values())) + len(names) < _matches_min(query)
-    if is_little or subject < _weight_min(query):
+    is_lost = query.is_bare and not all(matches.values())
+    if is_little or is_lost or subject < _weight_min(query):
         return 0.0
     fit = _fit(query, candidate)
     share = subject / sum(query.terms.values()) if query.terms else 1.0
@@ -355,6 +358,13 @@ def _is_of_time(query: TextQuery, candidate: _Candidate) -> bool:
     return True
 
 
+def _is_elsewhere(query: TextQuery, candidate: _Candidate) -> bool:
+    """Whether a sentence names a country, and none of those that the question names."""
+    places = [name for name in query.names if any(country_synonyms(terms(name.word)))]
+    is_there = not places or any(name.is_in(candidate.tokens) for name in places)
+    return not is_there and any(country_synonyms(terms(candidate.text)))
+
+
 def _clarity(candidate: _Candidate) -> float:
     """How well a sentence is understood alone, and how likely it leads the news."""
     if candidate.place == 0:
@@ -369,6 +379,8 @@ def _fit(query: TextQuery, candidate: _Candidate) -> float:
         return float(_names_other(query, candidate.text) and _is_role_of(query, candidate))
     if query.kind == "number":
         is_sum = _is_sum(query, candidate.text) and _counts(query, candidate)
+        is_sum = is_sum and query.decimals <= {*DECIMAL.findall(candidate.text)}
+        is_sum = is_sum and not _is_elsewhere(query, candidate)
         return float(is_sum and (not query.measure or has_measure(query.measure, candidate.text)))
     if query.kind == "where":
         is_named = _names_other(query, candidate.text, places=True)

@@ -293,6 +293,8 @@ class _Planner:
         for kind in sorted(_DESCRIBED, key=lambda kind: kind not in self.question.kinds):
             query = self.fact_query(kind)
             listing = ListQuery(self.question, kind)
+            if kind not in self.question.kinds and {*self.question.kinds} & {*_DESCRIBED}:
+                continue
             if kind == "market" and query.is_plain:
                 query = evolve(query, facts=facts.facts_of(kind)[:2])
             is_open = query.is_plain and kind not in self.question.kinds
@@ -438,11 +440,13 @@ class _Planner:
         """Rows of a kind that are counted, compared, or asked for as a list."""
         parsed, kind = self.question, self.listed_kind()
         is_scoped = bool(parsed.counted_kind) or parsed.has("most", "least", "latest", "earliest")
-        is_list = is_scoped or parsed.has("list")
+        is_bare = not parsed.unread and not self.subjects and parsed.has("filter")
+        is_list = is_scoped or is_bare or parsed.has("list")
         if kind is None or parsed.has("negation") or not (is_list or parsed.thresholds):
             return []
         named = {hit.row["kind"] for subject in self.subjects for hit in subject.hits}
-        if named & {kind, *(("entity",) if kind == "country" else ())} and not is_scoped:
+        is_own = named & {kind, *(("entity",) if kind == "country" else ())}
+        if is_own and (not is_scoped or len(self.subjects) > 1):
             return []
         types = {row.row.get("type") for row in self.named()}
         if kind == "actor" and types - {None, "threatActor", "company"}:
@@ -465,7 +469,8 @@ class _Planner:
             return []
         listing = ListQuery(self.question, kind)
         is_narrow = listing.filters or self.question.span or not self.question.free(kind)
-        is_open = is_narrow and not self.is_odds(self.fact_query(kind))
+        is_own = bool(self.subjects) and "entityId" in listing.row_kind.inputs
+        is_open = (is_narrow or is_own) and not self.is_odds(self.fact_query(kind))
         return (yield from self.list_rows(kind)) if is_open else []
 
     def list_rows(self, kind: str) -> Plan[list[CitedSentence]]:

@@ -263,7 +263,8 @@ def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) 
     subject = " ".join([names, *before.cves])
     is_named = bool(question.cves or question.places or question.free())
     is_asking = question.has("count", "number", "date", "relation", "overview", *_SPECIFIC)
-    if question.has("link") and not is_asking and not question.has("pronoun"):
+    is_time = question.is_empty and question.span is not None
+    if is_time or (question.has("link") and not is_asking and not question.has("pronoun")):
         text = before.text
         for word in subject.split() if is_named else ():
             text = re.sub(rf"(?<!\w){re.escape(word)}(?:['’]s)?(?!\w)", " ", fold_case(text))

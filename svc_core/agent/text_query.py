@@ -26,11 +26,12 @@ from svc_core.text.words import fold_case, split_words, stop_words, term_of, ter
 AnswerKind = Literal["who", "when", "where", "number", "why", "overview", "compare", "other"]
 KINDS: tuple[AnswerKind, ...] = ("compare", "overview", "number", "when", "where", "why", "who")
 
-MEASURES = ("span", "age", "length", "speed", "weight", "share", "heat")
+MEASURES = ("span", "age", "length", "speed", "weight", "share", "heat", "version")
 
 _PHRASE_MAX = 4
 _ITEMS_MAX = 40  # names and terms of one question
 _TOKEN = re.compile(r"[^\W_](?:[\w’'.-]*\w)?")
+DECIMAL = re.compile(r"(?<![\d.])\d+\.\d+(?![\d.])")
 _YEAR = re.compile(r"(?:19|20)\d\d$")
 _PLURAL = re.compile(r"(?<=\w\w[sxzh])es$|(?<=\w\w[^sui])s$")
 _ENDING = re.compile(r"(?<=\w\w\w)(?:ing|ed|e)$")
@@ -67,8 +68,14 @@ class TextQuery:
     terms: Mapping[str, float]
     years: frozenset[str]
     months: frozenset[int]
+    decimals: frozenset[str]
     words: frozenset[str] = field(repr=False)
     language: str | None
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is keywords alone, of which an answer has to hold all."""
+        return self.kind == "other" and self.words.isdisjoint(stop_words(self.language))
 
     @property
     def focus(self) -> tuple[str, ...]:
@@ -144,6 +151,7 @@ def query_of(question: str, named: Container[str] = (), subject_of: str = "") ->
         },
         years,
         months,
+        frozenset(DECIMAL.findall(question)),
         frozenset(split_words(question)),
         language,
     )
