@@ -129,4 +129,5 @@ def subject_name(hit: ToolHit) -> str:
     row, area = hit.row, hit.row.get("area") or {}
     names = (row.get("entity"), row.get("cveId"), area.get("label"), area.get("code"))
     label = str(next(filter(None, names), hit.title))
-    return f"{label} ({row['period']})" if "period" in row else label
+    period = row.get("period") or row.get("fiscalYear") or row.get("periodEnd")
+    return f"{label} ({period})" if period else label

@@ -42,7 +42,7 @@ def named_subjects(question: ParsedQuestion, hits: Sequence[ToolHit]) -> list[Su
     for words in sorted(groups, key=lambda words: (-len(words), min(words))):
         rows = [*groups[words].values()]
         best = [hit for is_verbatim, hit in rows if is_verbatim] or [hit for _, hit in rows]
-        if not any(words & subject.words for subject in subjects) and (matches or len(best) == 1):
+        if not any(words & subject.words for subject in subjects) and (matches or len({hit.title for hit in best}) == 1):
             subjects.append(Subject(words, tuple(best)))
     return sorted(subjects, key=lambda subject: min(subject.words))
 

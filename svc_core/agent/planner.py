@@ -50,7 +50,7 @@ NEAREST_MIN, SAME_MIN = 0.6, 0.8
 """Share of a market's words that a question on its outcome must have: one that asks how likely
 something is, and one that asks whether it happened."""
 QUERY_MAX = 200  # characters that the search takes
-_TEXTS = ("newsItem", "report", "incident", "signal", "event", "cve", "entity", "market")
+_TEXTS = ("newsItem", "report", "incident", "signal", "event", "cve", "entity")
 _FACT_KINDS = {"threatActor": "actor", "vulnerability": "cve"}
 _TIMELESS = ("country", "entity", "actor")
 """Kinds of facts that rows state as they are now."""
@@ -185,7 +185,8 @@ class _Planner:
             fits = facts.fitting(query.facts, way) if asks_for(way, parsed.words) else ()
             query = evolve(query, facts=tuple(fits or query.facts))
         if kind in _TIMELESS and parsed.span and not parsed.span.contains(self.now.isoformat()):
-            self.missing += [f"the {fact.name} of {parsed.span.text}" for fact in query.facts[:2]]
+            names = [] if query.is_plain else [fact.name for fact in query.facts[:2]]
+            self.missing += [f"the {name} of {parsed.span.text}" for name in names]
             return evolve(query, facts=tuple(facts.fitting(query.facts, "when")))
         is_other = parsed.has("metric", "series") or self.unheld(kind, query.cues, None) or others
         if query.is_plain and is_other and query.facts:
@@ -236,7 +237,7 @@ class _Planner:
         lines: list[CitedSentence] = []
         for kind, rows in by_kind.items():
             query = self.fact_query(kind)
-            if words and not query.cues & set(words):
+            if words and kind != "country" and not query.cues & set(words):
                 continue
             if query.facts and self.unheld(kind, query.cues, rows[0]) <= UNHELD_MAX:
                 lines += self.sentences_of(query, rows)
@@ -479,6 +480,10 @@ class _Planner:
         for arguments, used in listing.attempts():
             page = yield from self.list_all(listing.row_kind.tool, **arguments)
             hits = listing.matches(page.hits, used)
+            free, query = self.question.terms_of(self.question.free(kind)), self.fact_query(kind)
+            lines = _sentences(() if query.is_plain else query.facts, hits)
+            owners = {line.hits[0].id for line in lines if not missing_words({"": line.text}, free)}
+            hits = [hit for hit in hits if hit.id in owners] or hits
             answer = evolve(page, hits=tuple(hits))
             if hits:
                 return self.list_sentences(listing, answer)

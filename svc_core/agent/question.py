@@ -168,13 +168,15 @@ class ParsedQuestion:
         Where none is behind them, the first of all.
         """
         start = min(part.end for part in self.with_role(role))
-        parts = self.with_role("kind", "filter", "group")
+        parts = self.with_role("kind", "group")
         behind = [part for part in parts if start <= part.start and part.value.split()[0] in kinds]
         if not behind:
             return kinds[0]
         kind, between = behind[0].value.split()[0], set(range(start, behind[0].start)) - names
         numbers = word_indexes(part for part in self.with_role("number") if part.is_of(kind))
-        is_far = between & numbers or (between & set(self.unread) and between & self.stops)
+        is_far = (role == "count" and between & numbers) or (
+            between & set(self.unread) and between & self.stops
+        )
         return None if is_far else kind
 
     @property
@@ -287,11 +289,14 @@ def parse_question(text: str, now: datetime) -> ParsedQuestion:
     parts = tuple(_parts(words))
     money = word_indexes(part for part in parts if part.role in ("currency", "plain"))
     places = tuple(run for run in _countries_in(words) if money.isdisjoint(range(*run[:2])))
+    verbs = word_indexes(part for part in parts if part.role == "relation")
+    places = tuple(run for run in places if verbs.isdisjoint(range(*run[:2]))) or places
     cves = tuple(dict.fromkeys(match.upper() for match in _CVE.findall(text)))
     language = guess(text) or "en"
     span = times.time_span(plain, now)
     parsed = ParsedQuestion(text, language, words, parts, cves, places, (), span)
-    return evolve(parsed, thresholds=(*_bounds(plain),) or (*_equals(parsed),))
+    bounds = (*_bounds(times.without_times(plain)),)
+    return evolve(parsed, thresholds=bounds or (*_equals(parsed),))
 
 
 def joined_questions(text: str) -> list[str]:

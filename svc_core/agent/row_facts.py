@@ -297,7 +297,15 @@ def _point(value: Any) -> str:
     return f"{latitude} (latitude), {longitude} (longitude)"
 
 
-_UNITS = {"[nmi_i]2": "square nautical miles", "km2": "km²", "m2": "m²"}
+_UNITS = {
+    "{share}-1": "per share",
+    "har": "hectares",
+    "[acr_us]": "acres",
+    "[kn_i]": "knots",
+    "[nmi_i]2": "square nautical miles",
+    "km2": "km²",
+    "m2": "m²",
+}
 
 
 def _unit(value: Any) -> str:
