@@ -22,7 +22,7 @@ _DEFAULTS = {"cve": "score.baseScore", "event": "measurements.magnitude.value",
 """The member that rows are compared by where the question names none."""
 UNHELD_MAX = 0.34
 """Share of the weight of a question's words that a row need not account for."""
-_BEGINNING = 5  # letters that are compared, so that endings do not matter
+_STEM = 5  # letters that are compared, so that endings do not matter
 
 
 @frozen
@@ -135,9 +135,8 @@ class ListQuery:
             return False
         named = (pair for pair in self.filters.items() if isinstance(row.get(pair[0]), str))
         is_placed = not places or is_in_country(row, places)
-        return (
-            is_placed and self._is_timely(row) and all(str(row[k]) == value for k, value in named)
-        )
+        is_equal = all(str(row[name]) == value for name, value in named)
+        return is_placed and is_equal and self._is_timely(row)
 
     def _share(self, terms: Collection[str], whole: Collection[str] | None = None) -> float:
         """The share of terms in the weight of the question, or of other terms of it."""
@@ -262,10 +261,8 @@ def _stems(texts: Iterable[str]) -> set[str]:
 
 def missing_words(row: Mapping[str, Any], terms: Mapping[str, frozenset[str]]) -> list[str]:
     """The terms of which a row holds no meaning, compared by their first five letters."""
-    stems = {word[:_BEGINNING] for word in _texts(row)} if terms else set()
-    return [
-        term for term, words in terms.items() if not any(w[:_BEGINNING] in stems for w in words)
-    ]
+    stems = {word[:_STEM] for word in _texts(row)} if terms else set()
+    return [term for term, words in terms.items() if not any(w[:_STEM] in stems for w in words)]
 
 
 def _texts(value: Any) -> set[str]:

@@ -42,7 +42,8 @@ def named_subjects(question: ParsedQuestion, hits: Sequence[ToolHit]) -> list[Su
     for words in sorted(groups, key=lambda words: (-len(words), min(words))):
         rows = [*groups[words].values()]
         best = [hit for is_verbatim, hit in rows if is_verbatim] or [hit for _, hit in rows]
-        if not any(words & subject.words for subject in subjects) and (matches or len({hit.title for hit in best}) == 1):
+        is_clear = bool(matches) or len({hit.title for hit in best}) == 1
+        if is_clear and not any(words & subject.words for subject in subjects):
             subjects.append(Subject(words, tuple(best)))
     return sorted(subjects, key=lambda subject: min(subject.words))
 

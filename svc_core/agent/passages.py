@@ -35,7 +35,6 @@ from svc_core.agent.text_query import (
     word_root,
 )
 from svc_core.intel.linking.runs import capital_runs
-from svc_core.text.country_names import country_synonyms
 from svc_core.text.language import guess
 from svc_core.text.name_mentions import is_place
 from svc_core.text.sentences import clean_headline, is_anaphoric, split_sentences
@@ -177,10 +176,8 @@ def _follows(candidate: _Candidate, best: _Candidate) -> bool:
 
 def _is_relevant(query: TextQuery, passage: Passage) -> bool:
     """Whether a passage holds the names of the question, or one of those compared."""
-    matches = [
-        name.is_in(passage.vocabulary) and _is_whole(name, query, passage.words)
-        for name in query.names
-    ]
+    vocabulary, words = passage.vocabulary, passage.words
+    matches = [name.is_in(vocabulary) and _is_whole(name, query, words) for name in query.names]
     return all(matches) or (query.kind == "compare" and any(matches))
 
 
@@ -199,9 +196,8 @@ def _is_whole(name: Name, query: TextQuery, tokens: list[str]) -> bool:
 
 def _asking_part(question: str) -> str:
     """The sentences of a question that ask; orders to an assistant are left out."""
-    parts = [
-        part for part in _ENDS.split(without_markup(question)) if not has_expression("order", part)
-    ]
+    lines = _ENDS.split(without_markup(question))
+    parts = [line for line in lines if not has_expression("order", line)]
     text = " ".join(part for part in parts if part.endswith("?"))
     query = query_of(text)
     return text if query.names or query.terms else " ".join(parts)
@@ -348,21 +344,13 @@ def _is_of_time(query: TextQuery, candidate: _Candidate) -> bool:
     at = candidate.passage.at
     if query.years:
         years = set(_YEAR.findall(candidate.text))
-        if years.isdisjoint(query.years) and (
-            years or str(at.year if at else "") not in query.years
-        ):
+        own = years or {str(at.year if at else "")}
+        if own.isdisjoint(query.years):
             return False
     months = months_in(candidate.text)
     if query.months and not months & query.months:
         return not months and at is not None and at.month in query.months
     return True
-
-
-def _is_elsewhere(query: TextQuery, candidate: _Candidate) -> bool:
-    """Whether a sentence names a country, and none of those that the question names."""
-    places = [name for name in query.names if any(country_synonyms(terms(name.word)))]
-    is_there = not places or any(name.is_in(candidate.tokens) for name in places)
-    return not is_there and any(country_synonyms(terms(candidate.text)))
 
 
 def _clarity(candidate: _Candidate) -> float:
@@ -380,7 +368,6 @@ def _fit(query: TextQuery, candidate: _Candidate) -> float:
     if query.kind == "number":
         is_sum = _is_sum(query, candidate.text) and _counts(query, candidate)
         is_sum = is_sum and query.decimals <= {*DECIMAL.findall(candidate.text)}
-        is_sum = is_sum and not _is_elsewhere(query, candidate)
         return float(is_sum and (not query.measure or has_measure(query.measure, candidate.text)))
     if query.kind == "where":
         is_named = _names_other(query, candidate.text, places=True)
@@ -423,11 +410,8 @@ def _is_role_of(query: TextQuery, candidate: _Candidate) -> bool:
     tokens = [word[0] for word in _TOKEN.finditer(candidate.text)]
     offices = [at for at, word in enumerate(tokens) if is_role(fold_case(word))]
     owners = [at for at, word in enumerate(tokens) if fold_case(word) in query.name_words]
-    holders = [
-        at
-        for at, word in enumerate(tokens)
-        if word[0].isupper() and at not in owners and not is_role(fold_case(word))
-    ]
+    others = {*owners, *offices}
+    holders = [at for at, word in enumerate(tokens) if word[0].isupper() and at not in others]
     return any(_is_near(office, holders) and _is_near(office, owners) for office in offices)
 
 

@@ -43,7 +43,7 @@ CALLS_MAX = 24
 """Tool calls of one answer; each page of a list is one."""
 _PAGES_MAX, _PAGE = 16, 100
 _SHOWN_MAX, _CITED_MAX, _CLOSE_MAX = 5, 10, 3
-_RANKED, _ALIKE_MAX = 50, 3
+_RANKED, _ALIKE_MAX, _ENGLISH_MAX = 50, 3, 4
 CLOSE_MIN = 0.3
 """Share of a question's weight from which a row that holds it is close."""
 NEAREST_MIN, SAME_MIN = 0.6, 0.8
@@ -142,10 +142,9 @@ class _Planner:
         unread = [parsed.words[at] for at in parsed.unread]
         bare = [word[:-1] for word in unread if len(word) > TYPO_MIN and word[-1] == "s"]
         lands = [facts.country_name(code) for code in parsed.countries]
-        others = {
-            term for word in unread for term in sorted(english_terms(word, parsed.language))[:2]
-        }
-        text = " ".join([parsed.text[:QUERY_MAX], *lands, *bare, *sorted(others)])[:QUERY_MAX]
+        others = (term for word in unread for term in english_terms(word, parsed.language))
+        words = [*lands, *bare, *sorted(others)[:_ENGLISH_MAX]]
+        text = " ".join([parsed.text[:QUERY_MAX], *words])[:QUERY_MAX]
         answer = yield from self.call("search_rows", q=text, limit=_RANKED, **arguments)
         return answer.hits
 
@@ -518,9 +517,8 @@ class _Planner:
         is_news = listing.kind == "news" and self.question.has("latest")
         foremost = None if is_news else listing.foremost(answer.hits)
         if foremost and not foremost[2]:
-            self.missing.append(
-                f"the {foremost[1].rpartition('.')[2]} of these {listing.row_kind.noun}s"
-            )
+            name = foremost[1].rpartition(".")[2]
+            self.missing.append(f"the {name} of these {listing.row_kind.noun}s")
             return []
         if foremost and foremost[2] and len({*map(id, rows)}) > 1:
             word, path, best = foremost

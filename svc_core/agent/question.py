@@ -45,8 +45,6 @@ _AMOUNT = (
     r"\s?(%|percent|thousand|million|billion)?"
 )
 _TIMES = {"%": 0.01, "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion": 1e9}
-_SIDES = (("above", True, True), ("at_least", True, False),
-          ("below", False, True), ("at_most", False, False))  # fmt: skip
 _OF_KINDS = frozenset({"filter", "number", "date", "kind", "group"})
 _NAMED = frozenset({"kind", "series", "group", "filter"})
 """Roles of words that mean something although they are stop words ("país")."""
@@ -327,11 +325,11 @@ def _parts(words: tuple[str, ...]) -> Iterator[QuestionPart]:
 
 
 def _bounds(text: str) -> Iterator[Threshold]:
-    for kind, is_least, is_strict in _SIDES:
+    for kind in ("above", "at_least", "below", "at_most"):
         patterns = (pattern.replace("N", _AMOUNT) for pattern in expressions(kind))
         for number, unit in (pair for each in patterns for pair in re.findall(each, text)):
             amount = float(number.replace(",", "")) * _TIMES.get(unit, 1)
-            yield Threshold(amount, is_least, is_strict)
+            yield Threshold(amount, kind in ("above", "at_least"), kind in ("above", "below"))
 
 
 def _equals(question: ParsedQuestion) -> Iterator[Threshold]:
@@ -374,9 +372,7 @@ def _table() -> Mapping[Phrase, tuple[tuple[str, str], ...]]:
 @cache
 def generic_words() -> frozenset[Phrase]:
     """Words and phrases that ask for nothing by themselves."""
-    plain = {
-        run for run, meanings in _table().items() if ("plain", "") in meanings and len(run) > 1
-    }
+    plain = {run for run, roles in _table().items() if ("plain", "") in roles and len(run) > 1}
     runs = {run for run, meanings in _table().items() if _GENERIC & set(meanings)} - plain
     stops = {(term_of(word),) for language in LANGUAGES for word in stop_words(language)}
     named = {run for run, meanings in _table().items() if any(r in _NAMED for r, _ in meanings)}

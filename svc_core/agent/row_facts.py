@@ -16,15 +16,12 @@ from svc_core import data
 from svc_core.agent import times
 from svc_core.agent.agent_ports import ToolHit
 from svc_core.agent.passages import without_markup
+from svc_core.agent.text_query import has_expression
 from svc_core.text.words import split_words, term_of
 
 Row = Mapping[str, Any]
 Phrase = tuple[str, ...]
 
-_FITTING = {
-    "when": re.compile(r"\|(?:date|time)\}"),
-    "where": re.compile(r"\|(?:country|place|point)\}|birthPlaces|addresses|subregion"),
-}
 _MEMBER = re.compile(r"\{([^{}|]+)(?:\|([^{}]+))?\}")
 _OPTIONAL = re.compile(r"<([^<>]*)>")
 _MARKS = str.maketrans("[]<>`“”", "()‹›'‘’")
@@ -54,9 +51,7 @@ class Fact:
         """The sentence about a row; None where the row lacks a member of it."""
         try:
             parts = enumerate(_OPTIONAL.split(self.template))
-            texts = (
-                _optional(part, row) if index % 2 else _fill(part, row) for index, part in parts
-            )
+            texts = (_optional(part, row) if at % 2 else _fill(part, row) for at, part in parts)
             return "".join(texts).replace(" %", "%")
         except LookupError:
             return None
@@ -109,7 +104,7 @@ def cue_words() -> frozenset[str]:
 
 def fitting(facts: Iterable[Fact], kind: str) -> list[Fact]:
     """The facts that state what a word asks for: a date for "when", a place for "where"."""
-    return [fact for fact in facts if _FITTING[kind].search(fact.template)]
+    return [fact for fact in facts if has_expression(f"fits_{kind}", fact.template)]
 
 
 @frozen
@@ -297,15 +292,8 @@ def _point(value: Any) -> str:
     return f"{latitude} (latitude), {longitude} (longitude)"
 
 
-_UNITS = {
-    "{share}-1": "per share",
-    "har": "hectares",
-    "[acr_us]": "acres",
-    "[kn_i]": "knots",
-    "[nmi_i]2": "square nautical miles",
-    "km2": "km²",
-    "m2": "m²",
-}
+_UNITS = {"[nmi_i]2": "square nautical miles", "km2": "km²", "m2": "m²", "[acr_us]": "acres",
+          "har": "hectares", "[kn_i]": "knots", "{share}-1": "per share"}  # fmt: skip
 
 
 def _unit(value: Any) -> str:
@@ -371,15 +359,12 @@ def ledger_sentences(view: ToolHit, terms: set[str], *, is_full: bool) -> list[C
     """What the ledger believes of a subject by predicates of these terms, all where `is_full`."""
     beliefs, identity = view.row.get("claims", {}), view.row.get("identity") or {}
     names = [name for name in beliefs if terms & set(phrase(in_words(name)))]
-    texts = [
-        f"The ledger has as {in_words(name)} of {quote_text(view.title)}: "
-        + (
-            " or ".join(_value(candidate["value"]) for candidate in beliefs[name]["candidates"])
-            or "nothing"
-        )
-        + (", which is contested" if beliefs[name]["contested"] else "")
-        for name in (names or beliefs if is_full else names)
-    ]
+    texts = []
+    for name in names or beliefs if is_full else names:
+        claims = (_value(candidate["value"]) for candidate in beliefs[name]["candidates"])
+        end = ", which is contested" if beliefs[name]["contested"] else ""
+        head = f"The ledger has as {in_words(name)} of {quote_text(view.title)}: "
+        texts.append(f"{head}{' or '.join(claims) or 'nothing'}{end}")
     if is_full and not names and identity.get("description"):
         texts.insert(0, f"{quote_text(view.title)}: “{quote_text(identity['description'])}”")
     return [CitedSentence(text, (view,)) for text in texts[:_LISTED_MAX]]

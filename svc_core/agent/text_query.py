@@ -210,9 +210,8 @@ def _names(
             run += 1
             continue
         parts = split_words(bare)
-        yield Name(
-            bare, (tuple(parts), *spellings), run, NAME * max(weight(term_of(parts[-1])), RARE)
-        )
+        weighs = NAME * max(weight(term_of(parts[-1])), RARE)
+        yield Name(bare, (tuple(parts), *spellings), run, weighs)
 
 
 def _is_name(word: str, language: str | None) -> bool:
@@ -231,9 +230,7 @@ def is_strange(word: str) -> bool:
 
 def _spellings(word: str) -> tuple[Run, ...]:
     """Other names of a country, and a name without its plural ending."""
-    spellings = [
-        spelling for run, runs in country_synonyms(terms(word)) for spelling in (run, *runs)
-    ]
+    spellings = [way for run, runs in country_synonyms(terms(word)) for way in (run, *runs)]
     is_plural = word[-1] == "s" and word.isalpha()
     return (*spellings, (fold_case(word[:-1]),)) if is_plural else tuple(spellings)
 

@@ -122,6 +122,8 @@ FOLLOWING = [
     ),
     (("How many earthquakes are there?",), "And in Ecuador?", ["earthquake; Ecuador)"]),
     (("What does APT28 target?",), "What about Dragonfly?", ["Dragonfly"]),
+    (("What was the unemployment rate in Germany in Q1 2025?",), "And in Q2?", ["3.7%"]),
+    (("What was the unemployment rate in Germany in Q1 2025?",), "q2", ["3.7%"]),
     (("What is the unemployment rate in Germany?",), "And in France?", ["France", "7.7%"]),
     (("What is the unemployment rate in Germany?",), "What is Mimikatz?", ["Mimikatz"]),
 ]
@@ -176,6 +178,16 @@ KINDS = [
     ("How many vulnerabilities affect Cisco?", ["CVE-2023-20198"]),
     ("Which signals concern Microsoft?", ["8-K with item 1.05"]),
     ("Which countries have the most earthquakes?", ["EC: 2 of 8 events"]),
+    ("How many neighbours does Germany have?", ["Austria", "9 in all"]),
+    ("Is Ecuador a member of the United Nations?", ["Ecuador is a member of the United Nations"]),
+    ("Which earthquakes were stronger than magnitude 5?", ["of 6.7", "of 5.4", "of 5.1"]),
+    ("Which country has the domain .fj?", ["Fiji"]),
+    ("Did the Fed cut rates at its last meeting?", ["was resolved as “No”"]),
+    ("When was Anna Marenko born?", ["1998-02-11"]),
+    ("Vulnerabilities with a score above 9.5: list them all", ["CVE-2024-3400"]),
+    ("¿Qué moneda usa Bélgica?", ["The currency of Belgium is EUR"]),
+    ("Depuis quand APT28 est-il actif ?", ["2004-01-01"]),
+    ("Which country is bigger, Belgium or Namibia?", ["Namibia has the most"]),
     ("What is the weather of CVE-2023-34362?", ["no answer", "Closest, not an answer"]),
     (
         "How does the repair ship work and what is the BalticLink East cable?",
@@ -206,6 +218,10 @@ def test_what_is_asked_of_the_service_itself_is_no_question_about_rows(asker: As
 
 
 UNTOLD = [
+    "Combien de morts le cyclone Tala a-t-il faits ?",
+    "How many people died in the magnitude 5.4 aftershock off Esmeraldas?",
+    "What was the population of Germany in 2019?",
+    "Who is the brother of Idris Haddo?",
     "What is the capital of Peru?",
     "What happened in Chile last week?",
     "Who is the chief executive of Kestrel Exchange?",

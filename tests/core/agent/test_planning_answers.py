@@ -40,7 +40,15 @@ def test_a_bound_tells_its_side() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(1234567, "1,234,567"), (2.0, "2"), (0.94464, "0.94464"), (1e300, "1")]
+    ("value", "text"),
+    [
+        (1234567, "1,234,567"),
+        (2.0, "2"),
+        (0.94464, "0.94464"),
+        (1e300, "1"),
+        (8.65813724626272, "8.66"),
+        (0.00012345678, "0.000123"),
+    ],
 )
 def test_figures_part_their_thousands(value: float, text: str) -> None:
     assert figure(value).startswith(text)
