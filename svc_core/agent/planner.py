@@ -187,8 +187,10 @@ class _Planner:
             names = [] if query.is_plain else [fact.name for fact in query.facts[:2]]
             self.missing += [f"the {name} of {parsed.span.text}" for name in names]
             return evolve(query, facts=tuple(facts.fitting(query.facts, "when")))
-        is_other = parsed.has("metric", "series") or self.unheld(kind, query.cues, None) or others
-        if query.is_plain and is_other and query.facts:
+        is_other = (
+            parsed.has("metric", "series", "form") or self.unheld(kind, query.cues, None) or others
+        )
+        if query.is_plain and is_other:
             return evolve(query, facts=())
         if ["many"] in parsed.values("count"):
             return evolve(query, facts=tuple(fact for fact in query.facts if fact.number))
