@@ -6,7 +6,8 @@ bounds, reasons, the order of names around the verb) has a rule of its own, as i
 (MacCartney and Manning 2009).
 
 Rule 1: every number and date of the sentence stands in a passage; no two of them would fit the
-        words around them better the other way round, and no member but its own fits better.
+        words around them better the other way round; no member but its own fits better, and in a
+        text no other that stands beside the name that it has in the sentence.
 Rule 2: every name stands there, and hardly any other word is new. A word that bounds (all, only,
         largest, again) or gives a reason is never new.
 Rule 3: the sentence denies what its nearest clause denies, supposes what that supposes or asks, and
@@ -142,12 +143,14 @@ class TextFacts:
         overlaps = [[own.overlap(row) for row in self._values] for own in claim.values]
         shares = [[max(map(row.__getitem__, ends)) for ends in sources] for row in overlaps]
         for number, own in enumerate(claim.values):
-            is_member = all(self._values[at].is_member for at in sources[number])
+            rows = [self._values[at] for at in sources[number]]
+            is_member = all(row.is_member for row in rows)
+            names = own.names.difference(*(row.names for row in rows))
             for at in set(places).difference(sources[number]):
                 row = self._values[at]
                 twins = [twin for twin, ends in enumerate(sources) if at in ends]
-                is_rival = bool(twins) or (is_member and row.is_member)
-                if not is_rival or not own.quantity.is_like(row.quantity):
+                is_rival = row.is_member if is_member else bool(names & row.names)
+                if not (twins or is_rival) or not own.quantity.is_like(row.quantity):
                     continue
                 # The other value may be in the sentence, too: then a swap has to serve both.
                 losses = (shares[twin][twin] - shares[twin][number] for twin in twins)
@@ -185,12 +188,23 @@ class TextFacts:
                     return "bound"
                 if word.is_name and (is_new or not word.folded.isalpha()):
                     return "name"
+            if word.is_name and not is_new and not self._is_subject(word, claim):
+                return "name"
             total += word.weight
             new += word.weight * is_new
         plain = [word for word in claim.words if not word.is_name]
         is_text = 2 * overlap(plain, self._text_keys) > overlap(plain, self._keys)
         limit = NEW_MAX_TRANSLATED if is_translated else NEW_MAX if is_text else NEW_MAX_MEMBERS
         return None if total and new <= limit * total else "new"
+
+    def _is_subject(self, name: RowWord, claim: RowPassage) -> bool:
+        """Whether a row is about a name, or says of it some of what the sentence says."""
+        others = [word for word in claim.words if not word.is_name and word.weight]
+        return not others or any(
+            passage.is_member or overlap(others, passage.keys) or passage.values
+            for passage in self.passages
+            if not name.keys.isdisjoint(passage.keys)
+        )
 
     # -- what turns a meaning --------------------------------------------------------------------
 
@@ -297,8 +311,9 @@ def _is_swapped(claim: list[Token], source: list[Token], years: frozenset[int]) 
     for at, own in enumerate(claim):
         place = next((to for to, other in free.items() if _is_same(own, other, years)), None)
         if place is not None:
-            places.append((at, place, own))
-            del free[place]
+            other = free.pop(place)
+            is_name = isinstance(other, RowWord) and other.is_name
+            places.append((at, place, other if is_name else own))
     for index, (at, place, own) in enumerate(places):
         near = [row for row in places[index + 1 :] if row[0] - at <= SWAP_MAX and row[1] < place]
         if any(

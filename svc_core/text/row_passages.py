@@ -111,6 +111,12 @@ class PlacedValue:
     is_member: bool
     siblings: frozenset[str] = field(repr=False)
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """What the names beside it are found by."""
+        beside = row_words(chain(self.behind, self.before))
+        return word_keys(word for word in beside if word.is_name)
+
     def overlap(self, other: "PlacedValue") -> float:
         """The weight of the words that stand beside both, the nearest most."""
         around = word_keys(other.behind + other.before) | other.siblings
