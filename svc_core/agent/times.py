@@ -155,11 +155,7 @@ def _months_ago(now: datetime, months: int) -> datetime:
     if year < 1:
         return datetime.min.replace(tzinfo=UTC)
     first = now.replace(year=year, month=month + 1, day=1)
-    return first + _DAY * (min(now.day, _last(first.date())) - 1)
-
-
-def _last(day: date) -> int:
-    return periods.period_of(day, "M").end.day
+    return first + _DAY * (min(now.day, periods.period_of(first.date(), "M").end.day) - 1)
 
 
 def _join(text: str, dates: list[tuple[int, TimeSpan]]) -> TimeSpan | None:

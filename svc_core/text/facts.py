@@ -181,6 +181,7 @@ class TextFacts:
         is_translated = bool(own and languages) and own not in languages
         total = VALUE_WEIGHT * len(claim.values)
         new = 0.0
+        plain = [word for word in claim.words if word.weight and not word.is_name]
         for word in claim.words:
             is_new = self._keys.isdisjoint(word.keys)
             if not is_translated and word.folded not in self._words:
@@ -188,23 +189,18 @@ class TextFacts:
                     return "bound"
                 if word.is_name and (is_new or not word.folded.isalpha()):
                     return "name"
-            if word.is_name and not is_new and not self._is_subject(word, claim):
+            is_about = (
+                row.is_member or row.values or overlap(plain, row.keys)
+                for row in self.passages
+                if not word.keys.isdisjoint(row.keys)
+            )
+            if plain and word.is_name and not is_new and not any(is_about):
                 return "name"
             total += word.weight
             new += word.weight * is_new
-        plain = [word for word in claim.words if not word.is_name]
         is_text = 2 * overlap(plain, self._text_keys) > overlap(plain, self._keys)
         limit = NEW_MAX_TRANSLATED if is_translated else NEW_MAX if is_text else NEW_MAX_MEMBERS
         return None if total and new <= limit * total else "new"
-
-    def _is_subject(self, name: RowWord, claim: RowPassage) -> bool:
-        """Whether a row is about a name, or says of it some of what the sentence says."""
-        others = [word for word in claim.words if not word.is_name and word.weight]
-        return not others or any(
-            passage.is_member or overlap(others, passage.keys) or passage.values
-            for passage in self.passages
-            if not name.keys.isdisjoint(passage.keys)
-        )
 
     # -- what turns a meaning --------------------------------------------------------------------
 
