@@ -27,7 +27,6 @@ from attrs import define, field
 from svc_core.text.containment import TextWords
 from svc_core.text.evidence import EvidenceTexts, ScoredItem
 from svc_core.text.extracts import (
-    SAME_EVENT_MIN,
     Extract,
     Vector,
     extract_sentences,
@@ -82,7 +81,6 @@ _MAIN_SHARE = {True: 0.0, False: 0.8}
 _BRIEF_SHARE = {True: 0.3, False: 0.45}
 _QUOTE_MIN = 0.2  # of the best score of a story: below, an item is in it and on something else
 _NEAR_MIN = 0.5  # of the best score, for what leads a further development
-_HEAD_PLACE, _HEAD_SCORE = -1, 9.0  # a headline stands before the sentences of its item
 _NEW_TERMS_MIN = 2  # with fewer a sentence repeats its headline
 _UNTITLED_CHARS_MAX = 160
 _WORD = re.compile(r"\w+")
@@ -230,9 +228,12 @@ class Narrator:
         def is_sure(plan: StoryPlan, shares: Mapping[bool, float]) -> bool:
             return plan.story.score >= shares[plan.story.head >= _HEAD_MIN] * best
 
-        sure = [plan for plan in self._plans if is_sure(plan, _MAIN_SHARE)]
-        least = _NEAR_SHARE * best
-        near = [o for o in sure if o.story.score * sqrt(len(o.story.members)) >= least]
+        near = [
+            plan
+            for plan in self._plans
+            if plan.story.score * sqrt(len(plan.story.members)) >= _NEAR_SHARE * best
+            and is_sure(plan, _MAIN_SHARE)
+        ]
         news = [plan for plan in near if not is_aside(plan.lead.evidence.title)]
         main = sorted(
             (news or near)[:count],
@@ -259,12 +260,9 @@ class Narrator:
             is_new = len(quote.vector.keys() - plan.subject.keys()) >= _NEW_TERMS_MIN
             if is_new and not is_faulty(text, language) and not speaks(text, language):
                 quotes.setdefault(quote.item.evidence.id, []).append(quote)
-        heads: list[Extract] = []
         for part in parts:
             own = [quote for item in part for quote in quotes.get(item.evidence.id, ())]
-            own = _newest_quotes(own, tongue)
-            heads += [] if any(quote.joins for quote in own) else self._headline(plan, part)
-            plan.quotes += own
+            plan.quotes += _newest_quotes(own, tongue)
         fit = [o for o in plan.quotes if o.joins or (o.leads and o.item is plan.lead)]
         plan.intro = min(
             fit,
@@ -280,28 +278,15 @@ class Narrator:
             ),
             default=None,
         )
-        plan.quotes += heads
-
-    def _headline(self, plan: StoryPlan, part: Sequence[ScoredItem]) -> list[Extract]:
-        """What a section quotes of another development, which is no key point, in place of a
-        sentence: its headline, if that is news and not what the heading says.
-        """
-        item = next(iter(part), plan.lead)
-        if plan.is_shared(item) or plan.place_of(item) == plan.place_of(plan.lead):
-            return []
-        vector = terms_vector(item.reading.title, self._frequencies)
-        is_new = bool(vector) and unit_cosine(vector, plan.subject) < SAME_EVENT_MIN
-        text, flags = with_full_stop(item.reading.headline), (True, True, True, False, False)
-        head = Extract(text, item, _HEAD_PLACE, *flags, _HEAD_SCORE, vector)
-        return [head] if is_new and not _vagueness(item) else []
 
     def _opening(self, main: Sequence[StoryPlan]) -> list[NarrationLine]:
         """The sentences that introduce the first stories; a headline where the first has none."""
         own = [plan for plan in main if _is_own(plan.lead, self._language)] or list(main)
         limit = OPENING_MAX if len(self._plans) > _FEW_STORIES else OPENING_FEW_MAX
         heads = [plan for plan in own if plan.story.is_dated] or own
-        fit = [plan for plan in heads if plan.opener or _vagueness(plan.lead) < _TEASER]
-        heads = fit or heads[:1]
+        heads = [plan for plan in heads if plan.opener or _vagueness(plan.lead) < _TEASER] or heads[
+            :1
+        ]
         if not any(plan.opener for plan in heads):
             return self._headlines(heads if len(heads) <= OPENING_MAX else heads[:1])
         lines = [] if heads[0].opener else self._headlines(heads[:1])

@@ -189,7 +189,7 @@ def _as_units(
     return Frequencies(max(0, store.total - repeats), counts, base=store.base)
 
 
-def _weighed(bags: Iterable[_Vector], weight: Callable[[str], float]) -> list[_Vector]:
+def _weighed(bags: Iterable[Mapping[str, float]], weight: Callable[[str], float]) -> list[_Vector]:
     return [
         _unit({term: (1 + log(count)) * weight(term) for term, count in counts.items()}, _OWN_MAX)
         for counts in bags

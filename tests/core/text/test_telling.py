@@ -811,29 +811,3 @@ def test_headlines_that_open_a_report_stay_key_points_where_they_are_many(make, 
     assert (len(opening), len(points)) == (1, 3)
     texts = [line.text for line in (*opening, *points, *report.words.briefs)]
     assert len({*texts}) == len(towns)
-
-
-@pytest.mark.parametrize(
-    ("headline", "is_quoted"),
-    [
-        ("Hunger feared by families as winter comes", True),
-        ("Is hunger feared by families as winter comes?", False),
-        ("Dockers of Fjordby walk out for wages in Zorblatt", False),
-    ],
-)
-def test_a_section_quotes_the_headline_of_a_development_none_of_whose_sentences_may_stand(
-    make, week, headline: str, *, is_quoted: bool
-) -> None:
-    first = "Zorblatt dockers of Fjordby walk out for wages"
-    text = f"{first} on Monday, their union said. The quays of Fjordby stood empty all day."
-    items = [
-        make(first, text, id="a"),
-        make(f"{first} again", text, id="b", source="beta"),
-        make(headline, "Bread of dockers of Fjordby costs more.", id="c", source="gamma"),
-    ]
-    story = story_of(items)
-    parts = (story.members[:2], story.members[2:])
-    stories = (attrs.evolve(story, developments=parts), story_of([make("Zeppelin", id="z")], 0.1))
-    report = draft_report("W", "t", week, StorySelection(stories, (), 4, Frequencies(1000)))
-    quoted = {line.text for section in report.words.sections for line in section.statements}
-    assert (f"{headline}." in quoted) is is_quoted
