@@ -2,9 +2,9 @@
 
     python -m benchmarks.quality_claims [claims.tsv rows.json] [--list]
 
-The labelled sentences of `answers` are ours: two halves of 200, and over the rows of both 60 of
-other shapes and 41 of what members say. All were looked at while the rules were made. A file of
-others stands in for them, with its rows.
+The labelled sentences of `answers` are ours: two halves of 200, over the rows of both 60 of other
+shapes and 41 of what members say, and 169 of another hand. All were looked at while the rules were
+made. A file of others stands in for them, with its rows.
 """
 
 import csv
@@ -17,7 +17,8 @@ from pathlib import Path
 from svc_core.text.facts import Fault, TextFacts
 
 HERE = Path(__file__).parent / "answers"
-SETS = ("claims", "claims_second", "claims_shapes", "claims_members")
+SETS = ("claims", "claims_second", "claims_shapes", "claims_members", "claims_third")
+ROWS = tuple(HERE / f"{name}.json" for name in ("rows", "rows_second", "rows_third"))
 GOALS = {"faithful": 0.85, "unfaithful": 0.9}
 """The shares that are to be kept and caught."""
 
@@ -36,13 +37,7 @@ def judged(claims: Path, *rows: Path) -> Iterator[tuple[dict[str, str], Fault | 
 def main() -> int:
     """Measure, print, judge."""
     paths = [Path(name) for name in sys.argv[1:] if not name.startswith("--")]
-    sets = (
-        [tuple(paths)]
-        if paths
-        else [
-            (HERE / f"{name}.tsv", HERE / "rows.json", HERE / "rows_second.json") for name in SETS
-        ]
-    )
+    sets = [tuple(paths)] if paths else [(HERE / f"{name}.tsv", *ROWS) for name in SETS]
     return sum(map(_measure, sets))
 
 

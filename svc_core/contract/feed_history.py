@@ -24,8 +24,6 @@ from attrs.validators import ge, instance_of, lt, matches_re
 EPOCH, FORMER, ORIGIN, REASON = "epoch", "former", "origin", "renewed"
 """The names under which a database keeps the facts: of the last one, why its epoch is new."""
 
-FACTS = (EPOCH, FORMER, ORIGIN)
-
 ELSEWHERE = "the database is at another place than before: restored, copied or failed over"
 PUT_BACK = "the database lacks a change that this server knows of: an older state was put back"
 BY_HAND = "renewed by hand"

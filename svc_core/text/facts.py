@@ -126,16 +126,10 @@ class TextFacts:
         values = (placed for passage in self.passages for placed in passage.values)
         return tuple(dict.fromkeys(islice(values, VALUES_MAX)))
 
-    @cached_property
-    def _years(self) -> frozenset[int]:
-        members = [passage.values for passage in self.passages if passage.is_member]
-        days = (day for row in chain(*members) for day in row.quantity.days)
-        return frozenset(day[0] for day in days if day[0])
-
     def _value_fault(self, claim: RowPassage) -> Fault | None:
         places = range(len(self._values))
         sources = [
-            [at for at in places if own.quantity.follows(self._values[at].quantity, self._years)]
+            [at for at in places if own.quantity.follows(self._values[at].quantity)]
             for own in claim.values
         ]
         if not all(sources) or len(sources) > CLAIM_VALUES_MAX:
@@ -218,13 +212,24 @@ class TextFacts:
                 near = [row[1:] for row in shares if row[0] > largest * DENIAL_SHARE_MIN]
                 if not any(_denies(*row, "lack") for row in near):
                     return "denial"
-            elif not is_denied and all(_denies(*row) for row in nearest):
+            elif not is_denied and overlap(words, self._denied):
                 return "denial"
             if not is_supposed and all(_hedges(*row) for row in nearest):
                 return "hedge"
             if any(_opposes(word, passage) for word in words for _, passage in nearest):
                 return "opposite"
         return None
+
+    @cached_property
+    def _denied(self) -> frozenset[str]:
+        """What stands only in clauses that deny."""
+        sides: tuple[set[str], set[str]] = set(), set()
+        for passage in self.passages:
+            sides[0].update(passage.context)
+            for clause in passage.clauses:
+                is_denied = not passage.is_member and _denies(clause, passage)
+                sides[is_denied].update(*(w.keys for w in row_words(clause) if w.weight))
+        return frozenset(sides[1] - sides[0])
 
     # -- who does what to whom -------------------------------------------------------------------
 
@@ -233,7 +238,7 @@ class TextFacts:
         shares = [(_share(claim, p), p) for p in self.passages if not p.is_member]
         largest = max((share for share, _ in shares), default=0.0)
         nearest = [_logical_order(passage) for share, passage in shares if share == largest > 0]
-        is_swapped = nearest and all(_is_swapped(order, source, self._years) for source in nearest)
+        is_swapped = nearest and all(_is_swapped(order, source) for source in nearest)
         rows = [passage.roles for passage in self.passages if passage.roles]
         return "role" if is_swapped or any(_is_target_first(order, *row) for row in rows) else None
 
@@ -301,11 +306,11 @@ def _is_cue(token: Token, kind: str) -> bool:
     return isinstance(token, RowWord) and token.folded in claim_cues(kind)
 
 
-def _is_swapped(claim: list[Token], source: list[Token], years: frozenset[int]) -> bool:
+def _is_swapped(claim: list[Token], source: list[Token]) -> bool:
     """Whether two names or values have changed their sides, each of the other and of a word."""
     free, places = dict(enumerate(source)), list[tuple[int, int, Token]]()
     for at, own in enumerate(claim):
-        place = next((to for to, other in free.items() if _is_same(own, other, years)), None)
+        place = next((to for to, other in free.items() if _is_same(own, other)), None)
         if place is not None:
             other = free.pop(place)
             is_name = isinstance(other, RowWord) and other.is_name
@@ -326,14 +331,14 @@ def _are_ends(*tokens: Token) -> bool:
     return len(kinds) == 1 and all(isinstance(t, Value) or t.is_name for t in tokens)
 
 
-def _is_same(own: Token, other: Token, years: frozenset[int]) -> bool:
+def _is_same(own: Token, other: Token) -> bool:
     if isinstance(own, RowWord) and isinstance(other, RowWord):
         return not own.keys.isdisjoint(other.keys)
-    return isinstance(own, Value) and isinstance(other, Value) and own.follows(other, years)
+    return isinstance(own, Value) and isinstance(other, Value) and own.follows(other)
 
 
 def _is_target_first(claim: list[Token], actors: frozenset[str], targets: frozenset[str]) -> bool:
     """Whether a row's target stands before its actor in the logical order of a sentence."""
-    names = [word.folded if isinstance(word, RowWord) and word.is_name else "" for word in claim]
+    names = [word.folded if isinstance(word, RowWord) else "" for word in claim]
     ends = [[at for at, name in enumerate(names) if name in side] for side in (targets, actors)]
     return all(ends) and min(ends[0]) < min(ends[1])

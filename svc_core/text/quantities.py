@@ -104,10 +104,10 @@ class Value:
         dimensions = [{name for name, _ in quantity.units} for quantity in (self, other)]
         return bool(self.days) == bool(other.days) and dimensions[0] == dimensions[1]
 
-    def follows(self, source: "Value", years: frozenset[int] = frozenset()) -> bool:
-        """Whether this says no more than another value; `years` may be those that it leaves out."""
+    def follows(self, source: "Value") -> bool:
+        """Whether this says no more than another value."""
         if self.days and source.days:
-            return any(_is_day(own, day, years) for own, day in product(self.days, source.days))
+            return any(_is_day(own, day) for own, day in product(self.days, source.days))
         if self.amount is None or source.amount is None:
             return self.amount is not None and any(day[0] == self.amount for day in source.days)
         own, other = abs(self.amount), abs(source.amount)
@@ -126,9 +126,8 @@ class Value:
                 yield own, other
 
 
-def _is_day(own: Day, day: Day, years: frozenset[int]) -> bool:
+def _is_day(own: Day, day: Day) -> bool:
     year, month, number, weekday = day
-    year = own[0] if year is None and month and own[0] in years else year
     if year and month and number and own[3] is not None:
         weekday = date(year, month, number).weekday()
     day = year, month, number, weekday

@@ -39,6 +39,7 @@ VALUE_WEIGHT: Final = 4.0
 NEAR: Final = 5
 """So many words on each side stand beside a value."""
 
+_ACTED_ON: Final = ("target", "victim", "affected")
 _SILENT: Final = ("frame", "hedge", "denial", "lack", "about", "preposition", "binding")
 _BREAKS: Final = re.compile(
     r"[;:,()–—]|[.!?](?=\s)|(?<=\s)(?:and|but|while|und|aber|während|et|mais|y|pero)(?=\s)",
@@ -184,27 +185,32 @@ def text_passages(text: str) -> Iterator[RowPassage]:
         yield passage_of(run, language)
 
 
-def _words(text: str, language: str | None, *, is_first: bool) -> Iterator[RowWord]:
+def _words(text: str, language: str | None, *, is_first: bool) -> list[RowWord]:
     stops, silent = stop_words(language), _silent_words(language)
-    run: tuple[str, ...] = ()
+    words, run = list[RowWord](), tuple[str, ...]()
     for spelling in raw_words(text):
         if UNSPACED.match(spelling):
-            for pair in terms(spelling, stops=frozenset()):
-                yield RowWord(pair, frozenset({pair}), False, background().idf(pair))
+            pairs = terms(spelling, stops=frozenset())
+            words += (
+                RowWord(pair, frozenset({pair}), False, background().idf(pair)) for pair in pairs
+            )
             continue
         folded = fold_case(spelling)
         term, is_inner = term_of(folded), language != "de" and bool(run or not is_first)
         run = (*run[-2:], term)
         is_code = len(folded) == len("GB") and not spelling.isupper()
         sizes = range(1 + is_code, len(run) + 1)
-        countries = [key for size in sizes if (key := country_of(run[-size:]))]
+        countries = {key: size for size in sizes if (key := country_of(run[-size:]))}
         is_capital = spelling[0].isupper() and (
             is_inner or bool(countries) or not is_common(term, language or "en")
         )
         is_name = is_capital or any(letter.isdigit() for letter in spelling)
         is_silent = not is_name and not {term, folded}.isdisjoint(stops | silent)
         keys = related_keys(folded, term, language).union(countries, unit_keys(unit_of(spelling)))
-        yield RowWord(folded, keys, is_name, 0.0 if is_silent else background().idf(term))
+        words.append(RowWord(folded, keys, is_name, 0.0 if is_silent else background().idf(term)))
+        for at in range(2, max(countries.values(), default=0) + 1):  # "United" of "United States"
+            words[-at] = attrs.evolve(words[-at], keys=words[-at].keys.union(countries))
+    return words
 
 
 @cache
@@ -274,10 +280,9 @@ def _measured(token: Token, unit: str) -> Token:
 
 def _role_passages(objects: Iterable[Mapping[str, Any]]) -> Iterator[RowPassage]:
     """Who acts on whom, where objects of a row say it."""
-    sides: dict[str, set[str]] = {"actor": set(), "target": set()}
-    for item in objects:
-        sides.get(item.get("role", ""), set()).update(split_words(f"{item.get('name')}"))
-    actors, targets = sides.values()
+    names = [(item.get("role"), set(split_words(f"{item.get('name')}"))) for item in objects]
+    actors = {word for role, words in names if role == "actor" for word in words}
+    targets = {word for role, words in names if role in _ACTED_ON for word in words}
     if actors and targets:
         roles = frozenset(actors - targets), frozenset(targets - actors)
         yield RowPassage("", (), is_member=True, roles=roles)

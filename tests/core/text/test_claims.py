@@ -16,17 +16,18 @@ ANSWERS = Path(__file__).parents[3] / "benchmarks" / "answers"
 @pytest.mark.parametrize(
     ("claims", "faithful", "unfaithful"),
     [
-        ("claims", 89, 90),
+        ("claims", 89, 91),
         ("claims_second", 85, 92),
         ("claims_shapes", 29, 26),
         ("claims_members", 17, 15),
+        ("claims_third", 46, 73),
     ],
 )
 def test_labelled_sentences_are_kept_and_caught(
     claims: str, faithful: int, unfaithful: int
 ) -> None:
     """The sentences were looked at: `benchmarks/README.md` has figures of others."""
-    paths = (ANSWERS / "rows.json", ANSWERS / "rows_second.json")
+    paths = (ANSWERS / f"{name}.json" for name in ("rows", "rows_second", "rows_third"))
     rows = {id_: row for path in paths for id_, row in json.loads(path.read_text()).items()}
     facts: dict[str, TextFacts] = {}
     right = {"faithful": 0, "unfaithful": 0}
@@ -46,13 +47,25 @@ BREACH = {
         {"name": "Heron Port Authority", "role": "target"},
     ],
 }
+RAID = {
+    "title": "Villagers killed",
+    "actors": [
+        {"name": "Gravel Front", "role": "actor"},
+        {"name": "Villagers", "role": "victim"},
+        {"name": "Members of the press", "role": "mentioned"},
+    ],
+}
 DEPTH = {"name": "Depth of the basin", "value": 38, "unit": "km"}
 MARKET = (
     "Heron Lines bought Tern Shipping. Tern Shipping owes Petrel Bank two hundred and five euros."
 )
+INQUIRY = "A painting was stolen at Hull in 1987. The inquiry did not name the thief of Hull."
+COUNTRIES = {"name": "Gravel Front", "targetCountries": ["US", "GB"]}
 CLAIMS = [
     (BREACH, "Gravel Lynx breached the Heron Port Authority.", None),
     (BREACH, "The Heron Port Authority breached Gravel Lynx.", "role"),
+    (RAID, "Villagers killed members of the Gravel Front.", "role"),
+    (RAID, "Villagers were killed by the Gravel Front.", None),
     (DEPTH, "The depth of the basin is 38 km.", None),
     (DEPTH, "The depth of the basin is 38,000 m.", None),
     (DEPTH, "The depth of the basin is 38 kg.", "value"),
@@ -60,6 +73,13 @@ CLAIMS = [
     (MARKET, "Tern Shipping owes Petrel Bank 205 euros.", None),
     (MARKET, "Tern Shipping owes Petrel Bank 250 euros.", "value"),
     (MARKET, "Tern Shipping bought Heron Lines.", "role"),
+    (
+        INQUIRY,
+        "The inquiry named the thief of the painting that was stolen at Hull in 1987.",
+        "denial",
+    ),
+    (COUNTRIES, "Gravel Front targets the United States.", None),
+    (COUNTRIES, "Gravel Front targets the United Arab Emirates.", "name"),
 ]
 
 
