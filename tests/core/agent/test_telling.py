@@ -157,6 +157,22 @@ def test_names_are_known_in_other_forms(question, is_told):
     assert bool(select(question, [passage(text)], NOW)) is is_told
 
 
+@pytest.mark.parametrize(
+    ("question", "is_told"),
+    [
+        ("quist lowhaven ferry loan", True),
+        ("lowhaven quist loan ferry", True),
+        ("quist lowhaven ferry subsidy", False),
+        ("Which loan did Lowhaven Quist take?", False),
+    ],
+)
+def test_keywords_stand_anywhere_in_what_answers_them_and_words_of_a_name_together(
+    question, is_told
+):
+    text = "Mayor Ida Quist of Lowhaven took a loan for the ferry."
+    assert bool(select(question, [passage(text)], NOW)) is is_told
+
+
 def test_a_date_of_the_future_is_read_as_now():
     ahead = passage("The storm in Lowhaven killed 4 people.", at=NOW + timedelta(days=900))
     dateless = passage("The storm in Lowhaven killed 5 people.", at=None, number=2)
