@@ -189,8 +189,14 @@ def _is_whole(name: Name, query: TextQuery, tokens: list[str]) -> bool:
         if part.run_number == name.run_number and len(part.spellings) == 1
     ]
     whole = [word for way in run for word in way]
-    return len(run) < 2 or query.is_bare or any(
-        tokens[at : at + len(whole)] == whole for at, word in enumerate(tokens) if word == whole[0]
+    return (
+        len(run) < 2
+        or query.is_bare
+        or any(
+            tokens[at : at + len(whole)] == whole
+            for at, word in enumerate(tokens)
+            if word == whole[0]
+        )
     )
 
 
