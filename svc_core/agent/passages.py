@@ -182,22 +182,16 @@ def _is_relevant(query: TextQuery, passage: Passage) -> bool:
 
 
 def _is_whole(name: Name, query: TextQuery, tokens: list[str]) -> bool:
-    """Whether the words of a name that are adjacent in the question are adjacent in a text."""
+    """Whether words of a name that are adjacent in a sentence asked are adjacent in a text."""
     run = [
         part.spellings[0]
         for part in query.names
         if part.run_number == name.run_number and len(part.spellings) == 1
     ]
     whole = [word for way in run for word in way]
-    return (
-        len(run) < 2
-        or query.is_bare
-        or any(
-            tokens[at : at + len(whole)] == whole
-            for at, word in enumerate(tokens)
-            if word == whole[0]
-        )
-    )
+    places = (at for at, word in enumerate(tokens) if whole[:1] == [word])
+    is_free = len(run) < 2 or query.is_bare
+    return is_free or any(tokens[at : at + len(whole)] == whole for at in places)
 
 
 def _asking_part(question: str) -> str:
