@@ -124,7 +124,7 @@ class _Planner:
         """The sentences of the first way that the table opens and whose rows account for it."""
         if self.question.cves:
             sentences = yield from self.cve_facts()
-            if sentences or not self.subjects:
+            if sentences or self.missing or not self.subjects:
                 return sentences
         self.hits = yield from self.ranked()
         self.subjects = named_subjects(self.question, self.hits)

@@ -120,10 +120,15 @@ class FactQuery:
 
 
 def query_facts(kind: str, question: Phrase, generic: frozenset[Phrase]) -> FactQuery:
-    """The facts of a kind that a question asks for; general words count where no other does."""
+    """The facts of a kind that a question asks for; general words count where no other does.
+
+    The words of a longer cue are none of their own: "EPSS score" asks for no other score.
+    """
     fact_list = facts_of(kind)
     cues = {fact: [cue for cue in fact.cues if is_run_of(cue, question)] for fact in fact_list}
-    specific = {fact: [cue for cue in cues if cue not in generic] for fact, cues in cues.items()}
+    every = [cue for row in cues.values() for cue in row]
+    silent = {cue for cue in every if any(cue != o and is_run_of(cue, o) for o in every)} | generic
+    specific = {fact: [cue for cue in row if cue not in silent] for fact, row in cues.items()}
     is_plain = not any(specific.values())
     picks = {fact: cues for fact, cues in (cues if is_plain else specific).items() if cues}
     words_ = frozenset(word for fact in picks for cue in fact.cues for word in cue)

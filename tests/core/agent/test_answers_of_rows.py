@@ -202,6 +202,18 @@ def test_rows_of_every_kind_answer(asker: Asker, question: str, parts: list[str]
     assert [part for part in parts if part not in reply.text] == []
 
 
+def test_a_fact_that_a_row_lacks_is_not_known_and_none_of_others_is_told(asker: Asker) -> None:
+    reply = asker.ask("When was CVE-2023-23397 added to the KEV catalogue?")
+    assert "does not know the entry in CISA's catalogue of CVE-2023-23397" in reply.text
+    assert not reply.sources
+
+
+def test_the_words_of_a_longer_name_of_a_fact_ask_for_no_other(asker: Asker) -> None:
+    reply = asker.ask("What is the EPSS score of CVE-2024-3400?")
+    assert "EPSS score of 0.94304" in reply.text
+    assert "CVSS" not in reply.text
+
+
 def test_rows_are_narrowed_to_the_entity_that_is_named(asker: Asker) -> None:
     calls = dict(asker.ask("Which signals concern Microsoft?").calls)
     assert str(calls["list_signals"]["entityId"]).startswith("ent_")
