@@ -498,7 +498,7 @@ def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
     order = sorted(pool, key=merit)
     leads = [member for member in order if member.reading.sentences] or order
     group = next(group for group in story.developments if leads[0] in group)
-    near = (o for o in leads if o in group and o.score >= _LEAD_MIN * story.score)
+    near = (o for o in leads if o in group and merit(o)[:3] == merit(leads[0])[:3])
     lead = _newest_state(min(near, key=_vagueness, default=leads[0]), group)
     place = {item.evidence.id: at for at, group in enumerate(story.developments) for item in group}
     least = _FURTHER_CLOSE_MIN if len(own) >= MANY_MEMBERS else _CLOSE_MIN

@@ -212,7 +212,9 @@ class TextFacts:
                 near = [row[1:] for row in shares if row[0] > largest * DENIAL_SHARE_MIN]
                 if not any(_denies(*row, "lack") for row in near):
                     return "denial"
-            elif not is_denied and overlap(words, self._denied):
+            elif not is_denied and (
+                overlap(words, self._denied) or all(_denies(*row) for row in nearest)
+            ):
                 return "denial"
             if not is_supposed and all(_hedges(*row) for row in nearest):
                 return "hedge"

@@ -83,7 +83,8 @@ class Value:
     """A number or a date in a text, from `start` to `end`.
 
     A date has `days`, one for each way to read it. Of a number `amount` is its value and `step` the
-    size of its last place; `units` are what it may be measured in. A year is both.
+    size of its last place; `units` are what it may be measured in. A year is both. `bound` is 1
+    behind "more than" or "at least", -1 behind "almost", else 0.
     """
 
     start: int = field(eq=False)
@@ -92,6 +93,7 @@ class Value:
     amount: float | None = None
     step: float = 1.0
     units: frozenset[Unit] = field(default=frozenset(), repr=False)
+    bound: int = 0
 
     @property
     def keys(self) -> frozenset[str]:
@@ -111,8 +113,9 @@ class Value:
         if self.amount is None or source.amount is None:
             return self.amount is not None and any(day[0] == self.amount for day in source.days)
         own, other = abs(self.amount), abs(source.amount)
-        return any(
-            abs(own * factor - other * ratio) <= factor * self.step / 2 + 1e-9 * own
+        return self.bound * source.bound >= 0 and any(
+            abs(own * factor - other * ratio + self.bound * factor * self.step / 2)
+            <= factor * self.step / 2 + 1e-9 * own
             for factor, ratio in self._factors(source)
         )
 
@@ -148,15 +151,15 @@ def unit_keys(units: Iterable[Unit]) -> frozenset[str]:
 def values_of(text: str, language: str | None) -> tuple[str, list[Value]]:
     """The text with German numbers parted, and its numbers and dates in order."""
     text = _QUARTER.sub(r"\2 quarter \1", _HUNDREDS.sub(r" \1 ", text))
+    values, dates = list[Value](), list(_dates(text))
+    dated = frozenset(at for row in dates for at in range(row.start, row.end))
     numbers = (
         _quantity(text, match, language)
         for match in _number().finditer(text)
-        if language != "en" or match[0].lower() != "once"
+        if match.start(match.lastgroup or 0) not in dated
+        and (language != "en" or match[0].lower() != "once")
     )
-    values: list[Value] = []
-    for quantity in sorted(
-        [*_dates(text), *numbers], key=lambda quantity: (quantity.start, -quantity.end)
-    ):
+    for quantity in sorted([*dates, *numbers], key=lambda value: (value.start, -value.end)):
         if values and quantity.start < values[-1].end:
             continue
         values.append(quantity)
@@ -245,13 +248,15 @@ def _quantity(text: str, match: re.Match[str], language: str | None) -> Value:
         if is_word and (rest := _rest().match(text, end)):
             amount, end = amount + _word(rest[1]), rest.end()
     if step == 1.0 and amount and match["about"]:
-        step = max(10.0**place for place in range(16) if amount % 10**place == 0)
+        step = max((10.0**at for at in range(16) if amount % 10**at == 0), default=step)
     start = match.start("word" if is_word else "digits")
     unit, sign = _unit().match(text, end), _SIGN.search(text[max(0, start - _SIGN_CHARS) : start])
     units = unit_of(unit[1]) if unit else unit_of(sign[0]) if sign else frozenset[Unit]()
     is_year = not is_word and amount in _YEARS and not units and digits.isdigit()
     days = ((int(amount), None, None, None),) if is_year else ()
-    return Value(match.start(), unit.end() if unit else end, days, amount, step, units)
+    cues = claim_words("cue").get(fold_case(match["about"] or ""), ())
+    bound = ("above" in cues) - ("below" in cues)
+    return Value(match.start(), unit.end() if unit else end, days, amount, step, units, bound)
 
 
 def _word(word: str) -> float:
