@@ -104,6 +104,8 @@ class ListQuery:
         skips = used | (question.place_words if self.row_kind.inputs & {"country"} else frozenset())
         terms = question.terms_of(i for i in question.free(self.kind) if i not in skips)
         hits = [hit for hit in rows if self.is_met(hit.row)]
+        if numerals := question.numerals:
+            hits = [hit for hit in hits if numerals <= _texts(hit.row)]
         lacks = [{*missing_words(hit.row, terms)} for hit in hits]
         held = terms.keys() - set.intersection(*lacks) if lacks else set()
         shares = ((self._share(lack), self._share(lack & held, held)) for lack in lacks)
@@ -117,6 +119,11 @@ class ListQuery:
         number = facts.member_or_none(row.row, path) if limits else 0
         return isinstance(number, int | float) and all(limit.admits(number) for limit in limits)
 
+    def has_measure(self, rows: Sequence[ToolHit]) -> bool:
+        """Whether any row states the number that bounds are on."""
+        path = self.path(rows)
+        return bool(path) and any(facts.member_or_none(hit.row, path) is not None for hit in rows)
+
     def measures(self, rows: Sequence[ToolHit], path: str = "") -> tuple[facts.Fact, ...]:
         """The fact that states the member by which rows are compared."""
         path = path or self.path(rows)
@@ -129,7 +136,10 @@ class ListQuery:
 
     def is_met(self, row: Mapping[str, Any]) -> bool:
         """Whether a row is of the time, the country and the filters that are asked for."""
-        places = self.question.countries if self.is_placed else ()
+        is_open = self.is_placed or "country" not in self.row_kind.inputs
+        places = self.question.countries if is_open and self.kind != "country" else ()
+        if self.kind == "country" and self.question.countries:  # which only its neighbours name
+            return not set(row.get("borders") or ()).isdisjoint(self.question.countries)
         money = {meaning[0] for meaning in self.question.values("currency")}
         if self.kind == "country" and money and money.isdisjoint(row.get("currencies") or ()):
             return False
@@ -187,14 +197,13 @@ class ListQuery:
         """What narrows the list, in words."""
         pairs = self.filters.items()
         names = (name if value == "true" else f"{name} {value}" for name, value in pairs)
-        notes = [*map(facts.in_words, names)]
-        if "country" in self.row_kind.inputs:
-            notes += map(country_name, self.question.countries)
+        notes = [*map(facts.in_words, names), *map(country_name, self.question.countries)]
+        words = [*self.terms, *sorted(self.question.numerals)]
         limits = dict.fromkeys(
             f"{limit.side} {figure(limit.value)}" for limit in self.question.thresholds
         )
         notes += [f"{self._measure_name(rows)} {limit}" for limit in limits]
-        notes += [f"“{quote_text(' '.join(self.terms))}”"] if self.terms else []
+        notes += [f"“{quote_text(' '.join(words))}”"] if words else []
         return [*notes, *([self.question.span.text] if self.question.span else [])]
 
     def _measure_name(self, rows: Iterable[ToolHit]) -> str:
@@ -260,9 +269,13 @@ def _stems(texts: Iterable[str]) -> set[str]:
 
 
 def missing_words(row: Mapping[str, Any], terms: Mapping[str, frozenset[str]]) -> list[str]:
-    """The terms of which a row holds no meaning, compared by their first five letters."""
-    stems = {word[:_STEM] for word in _texts(row)} if terms else set()
-    return [term for term, words in terms.items() if not any(w[:_STEM] in stems for w in words)]
+    """The terms of which a row holds no meaning, compared by five letters, codes whole."""
+    stems = {_stem(word) for word in _texts(row)} if terms else set()
+    return [term for term, words in terms.items() if stems.isdisjoint(map(_stem, words))]
+
+
+def _stem(word: str) -> str:
+    return word[:_STEM] if word.isalpha() else word
 
 
 def _texts(value: Any) -> set[str]:

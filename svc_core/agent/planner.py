@@ -304,7 +304,9 @@ class _Planner:
                 continue
             rows = [public_hit(hit) for hit in self.hits if hit.row["kind"] == kind]
             rows = [row for row in rows if listing.is_met(row.row) and listing.is_within(row)]
-            rows = [row for row in rows if self.unheld(kind, query.cues, row) <= UNHELD_MAX]
+            is_other = bool(self.question.kinds) and kind not in self.question.kinds
+            most = 0.0 if is_other else UNHELD_MAX
+            rows = [row for row in rows if self.unheld(kind, query.cues, row) <= most]
             if is_open or any(fact.name == "probability" for fact in query.facts):
                 rows = self.nearest(rows, SAME_MIN if is_open else NEAREST_MIN)
             lines = _sentences(query.facts, rows)
@@ -380,7 +382,8 @@ class _Planner:
         rows, unheld = figures.meant_series(hits, parsed)
         if unheld > UNHELD_MAX:
             return []
-        measures = facts.facts_of("indicator")
+        limits, measures = parsed.thresholds, facts.facts_of("indicator")
+        rows = [row for row in rows if all(limit.admits(row.row["value"]) for limit in limits)]
         is_compared = len(parsed.countries) + len(parsed.values("region")) > 1 or is_change
         if parsed.is_extreme and not is_compared and len(rows) > 1:
             word, _, best = extreme_rows(rows, "value", is_least=parsed.has("least"))
@@ -406,8 +409,8 @@ class _Planner:
         answer = yield from self.call("fold_ledger_subject", subjectId=subject.id, **{axis: time})
         free = set(self.question.free("ledger")) - self.named_words
         terms = {term_of(self.question.words[index]) for index in free}
-        view = evolve(answer.hits[0], title=subject.title)
-        return facts.ledger_sentences(view, terms, is_full=not terms)
+        views = [evolve(view, title=subject.title) for view in answer.hits[:1]]
+        return [s for v in views for s in facts.ledger_sentences(v, terms, is_full=not terms)]
 
     def report(self) -> Plan[list[CitedSentence]]:
         """What the report on the subject says, where a report is asked about."""
@@ -478,8 +481,12 @@ class _Planner:
     def list_rows(self, kind: str) -> Plan[list[CitedSentence]]:
         listing = ListQuery(self.question, kind, () if kind == "entity" else self.subjects)
         answer = ToolAnswer(())
-        for arguments, used in listing.attempts():
+        is_beside = any("{borders" in fact.template for fact in self.fact_query(kind).facts)
+        is_blind = kind == "country" and self.question.countries and not is_beside
+        for arguments, used in () if is_blind else listing.attempts():
             page = yield from self.list_all(listing.row_kind.tool, **arguments)
+            if self.question.thresholds and page.hits and not listing.has_measure(page.hits):
+                return []
             hits = listing.matches(page.hits, used)
             free, query = self.question.terms_of(self.question.free(kind)), self.fact_query(kind)
             lines = _sentences(() if query.is_plain else query.facts, hits)
@@ -518,6 +525,8 @@ class _Planner:
             return [self.count_sentence(summary, answer), *lines]
         is_news = listing.kind == "news" and self.question.has("latest")
         foremost = None if is_news else listing.foremost(answer.hits)
+        if foremost and not foremost[1].strip("-"):
+            return []
         if foremost and not foremost[2]:
             name = foremost[1].rpartition(".")[2]
             self.missing.append(f"the {name} of these {listing.row_kind.noun}s")

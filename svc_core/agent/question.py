@@ -218,6 +218,13 @@ class ParsedQuestion:
             at for at, word in words.items() if not (_NUMERAL.fullmatch(word) or word in _TIMES)
         ]
 
+    @property
+    def numerals(self) -> frozenset[str]:
+        """The numbers that no bound, limit, time or word of the table accounts for."""
+        words = (self.words[at] for at in self.content - word_indexes(self.parts))
+        numerals = filter(_NUMERAL.fullmatch, words)
+        return frozenset(word for word in numerals if float(word) not in self.given.values())
+
     def terms_of(self, places: Iterable[int]) -> dict[str, frozenset[str]]:
         """The terms of the words at these indexes, each with what it means in English."""
         terms = (term_of(self.words[index]) for index in places)

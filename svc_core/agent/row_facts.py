@@ -141,7 +141,7 @@ def row_sentences(
     """The sentences that state these facts of a hit, where `is_counted` with how many they name."""
     texts = {text: fact for fact in kinds if (text := fact.sentence(hit.row))}
     counts = {text: hit.row.get(fact.number) for text, fact in texts.items() if is_counted}
-    lists = {text: f", {len(row)} in all" for text, row in counts.items() if isinstance(row, list)}
+    lists = {text: f", {_size(r)} in all" for text, r in counts.items() if isinstance(r, list)}
     return [CitedSentence(text + lists.get(text, ""), (hit,)) for text in texts]
 
 
@@ -189,7 +189,13 @@ def member_or_none(row: Row, path: str) -> Any:
         content = member(row, path)
     except (LookupError, StopIteration):
         return None
-    return len(content) if isinstance(content, list | tuple) else content
+    return _size(content) if isinstance(content, list | tuple) else content
+
+
+def _size(items: Iterable[Any]) -> int:
+    """How many different items a list names; several sources may give the same name."""
+    names = (item.get("name", item) if isinstance(item, Mapping) else item for item in items)
+    return len(set(map(str, names)))
 
 
 # -- writing -----------------------------------------------------------------------------------

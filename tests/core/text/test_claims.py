@@ -60,6 +60,13 @@ MARKET = (
     "Heron Lines bought Tern Shipping. Tern Shipping owes Petrel Bank two hundred and five euros."
 )
 INQUIRY = "A painting was stolen at Hull in 1987. The inquiry did not name the thief of Hull."
+MARCH = "Police said 260 people were held at Hull after the march. Almost 400 people were hurt."
+TAIWAN = {"name": "Taiwan", "unMember": False, "capital": "Taipei"}
+SWEDEN = {
+    "name": "Sweden",
+    "gdp": {"value": 600, "unit": "USD"},
+    "debt": {"value": 200, "unit": "USD"},
+}
 COUNTRIES = {"name": "Gravel Front", "targetCountries": ["US", "GB"]}
 CLAIMS = [
     (BREACH, "Gravel Lynx breached the Heron Port Authority.", None),
@@ -78,6 +85,18 @@ CLAIMS = [
         "The inquiry named the thief of the painting that was stolen at Hull in 1987.",
         "denial",
     ),
+    (MARCH, "More than 200 people were held at Hull after the march.", None),
+    (MARCH, "About 300 people were held at Hull after the march.", None),
+    (MARCH, "More than 300 people were held at Hull after the march.", "value"),
+    (MARCH, "At least 300 people were held at Hull after the march.", "value"),
+    (MARCH, "More than 400 people were hurt.", "value"),
+    (MARCH.replace("260", "about " + "9" * 309), "At Hull 5 people were held.", "value"),
+    ("It took place around 3 May 2024 at Hull.", "It took place on 3 May 2024 at Hull.", None),
+    ("It took place around 3 May 2024 at Hull.", "It took place on 3 June 2024 at Hull.", "value"),
+    (TAIWAN, "Taiwan is a UN member.", "denial"),
+    (TAIWAN, "Taiwan is not a UN member.", None),
+    (SWEDEN, "The GDP of Sweden is 600 USD.", None),
+    (SWEDEN, "The GDP of Sweden is 200 USD.", "place"),
     (COUNTRIES, "Gravel Front targets the United States.", None),
     (COUNTRIES, "Gravel Front targets the United Arab Emirates.", "name"),
 ]
