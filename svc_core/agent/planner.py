@@ -410,7 +410,8 @@ class _Planner:
         free = set(self.question.free("ledger")) - self.named_words
         terms = {term_of(self.question.words[index]) for index in free}
         views = [evolve(view, title=subject.title) for view in answer.hits[:1]]
-        return [s for v in views for s in facts.ledger_sentences(v, terms, is_full=not terms)]
+        groups = (facts.ledger_sentences(view, terms, is_full=not terms) for view in views)
+        return [sentence for group in groups for sentence in group]
 
     def report(self) -> Plan[list[CitedSentence]]:
         """What the report on the subject says, where a report is asked about."""

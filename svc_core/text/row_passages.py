@@ -246,8 +246,8 @@ def passages_of(
             yield from text_passages(item)
         elif isinstance(item, str | int | float) and (text := _NOISE.sub(" ", f"{item}").strip()):
             part = _short(_HUMP.sub(" ", text))
-            own = path if path and label == "value" else label
-            tokens: Iterable[Token] = chain(_short(own).words, *part.clauses)
+            called = path if path and label == "value" else label
+            tokens: Iterable[Token] = chain(_short(called).words, *part.clauses)
             if not isinstance(item, str) and unit != "1":
                 tokens = (_measured(token, unit) for token in tokens)
             about = context | _short(f"{names} {_other_words(names)}").keys
