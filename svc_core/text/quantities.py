@@ -159,7 +159,7 @@ def values_of(text: str, language: str | None) -> tuple[str, list[Value]]:
         if match.start(match.lastgroup or 0) not in dated
         and (language != "en" or match[0].lower() != "once")
     )
-    for quantity in sorted([*dates, *numbers], key=lambda value: (value.start, -value.end)):
+    for quantity in sorted([*dates, *numbers], key=lambda row: (row.start, -row.end)):
         if values and quantity.start < values[-1].end:
             continue
         values.append(quantity)
