@@ -10,8 +10,8 @@ Rule 1: every number and date of the sentence stands in a passage; no two of the
         text no other that stands beside the name that it has in the sentence.
 Rule 2: every name stands there, and hardly any other word is new. A word that bounds (all, only,
         largest, again) or gives a reason is never new.
-Rule 3: the sentence denies what its nearest clause denies, supposes what that supposes or asks, and
-        has no word of which it says the opposite.
+Rule 3: the sentence denies what its nearest clause denies, has no word that stands only in clauses
+        that deny, supposes what the nearest supposes or asks, and says the opposite of no word.
 Rule 4: two names or values do not stand in reverse order, with a word between them reversed, too;
         what only moves as a whole reverses no three. The agent of a passive comes first.
 """
