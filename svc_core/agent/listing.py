@@ -137,14 +137,14 @@ class ListQuery:
     def is_met(self, row: Mapping[str, Any]) -> bool:
         """Whether a row is of the time, the country and the filters that are asked for."""
         is_open = self.is_placed or "country" not in self.row_kind.inputs
-        places = self.question.countries if is_open and self.kind != "country" else ()
-        if self.kind == "country" and self.question.countries:  # which only its neighbours name
-            return not set(row.get("borders") or ()).isdisjoint(self.question.countries)
+        places = self.question.countries if is_open else ()
         money = {meaning[0] for meaning in self.question.values("currency")}
         if self.kind == "country" and money and money.isdisjoint(row.get("currencies") or ()):
             return False
         named = (pair for pair in self.filters.items() if isinstance(row.get(pair[0]), str))
-        is_placed = not places or is_in_country(row, places)
+        near = set(row.get("borders") or ())  # the countries that one names are its neighbours
+        is_near = is_in_country(row, places) if self.kind != "country" else near & set(places)
+        is_placed = not places or bool(is_near)
         is_equal = all(str(row[name]) == value for name, value in named)
         return is_placed and is_equal and self._is_timely(row)
 

@@ -482,7 +482,7 @@ class _Planner:
     def list_rows(self, kind: str) -> Plan[list[CitedSentence]]:
         listing = ListQuery(self.question, kind, () if kind == "entity" else self.subjects)
         answer = ToolAnswer(())
-        is_beside = any("{borders" in fact.template for fact in self.fact_query(kind).facts)
+        is_beside = any(fact.number == "borders" for fact in self.fact_query(kind).facts)
         is_blind = kind == "country" and self.question.countries and not is_beside
         for arguments, used in () if is_blind else listing.attempts():
             page = yield from self.list_all(listing.row_kind.tool, **arguments)

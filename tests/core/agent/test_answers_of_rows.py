@@ -192,6 +192,7 @@ KINDS = [
     ("Which vessel has the IMO number 9999999?", ["looked at none is", "9999999", "SALT TERN"]),
     ("How many countries border Spain?", ["1 country", "France"]),
     ("How many countries have the capital Paris?", ["no answer"]),
+    ("How many countries that use the euro border Poland?", ["1 country", "Germany"]),
     ("How many markets are there in Germany?", ["looked at none is (Germany)"]),
     ("Countries with more than 80 million people", ["no answer"]),
     ("Which country has a population above 1 billion?", ["none is (population above"]),
