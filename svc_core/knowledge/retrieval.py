@@ -89,7 +89,7 @@ async def retrieve(ctx: WorkContext, query: KnowledgeQuery) -> Retrieval:
     mode = query.mode if meaning is not None else "lexical"
     search = _Search(query, Query.of(query.query), meaning)
     try:
-        pool = await _within(ctx, READ_SECONDS, _pool_of(ctx, search))
+        pool = await within(ctx, READ_SECONDS, _pool_of(ctx, search))
     except TimeoutError as late:
         raise Problem(problem.SERVICE_UNAVAILABLE, "The rows could not be read in time.") from late
     return Retrieval(await ctx.work.aside(lambda: _rows(pool, search)), mode)
@@ -101,7 +101,12 @@ def retrieval_bounds(query: KnowledgeQuery) -> RetrievalBounds:
     return RetrievalBounds(query.limit, CANDIDATES_MAX, BYTES_MAX, milliseconds)
 
 
-async def _within(ctx: CallContext, seconds: float, work: Awaitable[T]) -> T:
+async def within(ctx: CallContext, seconds: float, work: Awaitable[T]) -> T:
+    """The result of some work.
+
+    Raises:
+        TimeoutError: it was not there in time, where the host lends a limit (`TimeLimit`).
+    """
     limit: TimeLimit | None = ctx.host.providers.get(TimeLimit)
     return await (work if limit is None else limit(work, seconds))
 
@@ -123,7 +128,7 @@ async def meaning_of(ctx: CallContext, query: KnowledgeQuery) -> Meaning | None:
             raise Problem(problem.INVALID_PARAMETER, detail)
         return None
     try:
-        vector = await _within(ctx, MODEL_SECONDS, embedder.embed_query(query.query))
+        vector = await within(ctx, MODEL_SECONDS, embedder.embed_query(query.query))
     except (NotEmbedded, TimeoutError) as failure:  # whoever asked the model has told of it
         if query.mode == "semantic":
             detail = "The model of meaning gives no answer now."

@@ -31,7 +31,14 @@ from svc_core.intel.incidents import operations as incidents
 from svc_core.intel.news import operations as news
 from svc_core.intel.signals import operations as signals
 from svc_core.intel.vulnerabilities import operations as cves
-from svc_core.knowledge.retrieval import meaning_of, nearest_rows, newest_vectors, retrieve
+from svc_core.knowledge.retrieval import (
+    READ_SECONDS,
+    meaning_of,
+    nearest_rows,
+    newest_vectors,
+    retrieve,
+    within,
+)
 from svc_core.knowledge.rows import KnowledgeQuery
 from svc_core.ledger import operations as ledger
 from svc_core.ledger import queries
@@ -149,16 +156,22 @@ async def _given(ctx: WorkContext, kind: SearchKind, q: str) -> Sequence[bytes]:
 
 
 async def _near(ctx: WorkContext, kinds: Sequence[SearchKind], q: str) -> Near:
-    """How near rows are to a question in meaning; of kinds without vectors nothing is known."""
+    """How near rows are to a question in meaning.
+
+    Nothing is known of kinds without vectors, and of those whose vectors are not read in time.
+    """
     near: dict[str, Mapping[str, float]] = {}
-    if meaning := await meaning_of(ctx, KnowledgeQuery(q.lower().rstrip(" ?!.") or q)):
-        model = meaning.embedder
-        for name, vectors in {kind.name: kind.vectors for kind in kinds if kind.vectors}.items():
-            newest = partial(newest_vectors, of=vectors, limit=model.compared_max)
-            rows = await ctx.work.read(ctx.actor.tenant, newest)
-            cosines = await ctx.work.aside(partial(nearest_rows, meaning, rows))
-            floor, span = sum(model.usual), _SPAN * model.usual[1]
-            near[name] = {id_: min(1.0, (x - floor) / span) for id_, x in cosines.items()}
+    vectors = {kind.name: kind.vectors for kind in kinds if kind.vectors}
+    asked = KnowledgeQuery(q.lower().rstrip(" ?!.") or q)
+    if vectors and (meaning := await meaning_of(ctx, asked)):
+        model, seconds = meaning.embedder, READ_SECONDS / len(vectors)
+        for name, collection in vectors.items():
+            newest = partial(newest_vectors, of=collection, limit=model.compared_max)
+            with suppress(TimeoutError):
+                rows = await within(ctx, seconds, ctx.work.read(ctx.actor.tenant, newest))
+                cosines = await ctx.work.aside(partial(nearest_rows, meaning, rows))
+                floor, span = sum(model.usual), _SPAN * model.usual[1]
+                near[name] = {id_: min(1.0, (x - floor) / span) for id_, x in cosines.items()}
     return near
 
 

@@ -18,7 +18,7 @@ from svc_core.access.roles import SCOPES_OF_ROLES
 from svc_core.base import drive
 from svc_core.contract.problem import Problem
 from svc_core.intel.news.vectors import VECTORS
-from svc_core.knowledge.retrieval import TimeLimit
+from svc_core.knowledge.retrieval import MODEL_SECONDS, TimeLimit
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.executor import Execution
@@ -227,17 +227,47 @@ def test_where_reports_are_not_read_in_time_the_others_are_found(desk: Desk) -> 
     assert kinds == {"incident", "newsItem", "subject", "profile", "key"}
 
 
-def test_news_is_found_by_its_meaning_in_any_case(desk: Desk) -> None:
+QUESTION = "Walkout of the harbour?"
+
+
+def near_news(desk: Desk) -> str:
+    """The id of news that is near to `QUESTION` in meaning, and shares no word with it."""
     id_ = desk.search("kestrel", kinds=["newsItem"])[-1]["id"]
     base64 = b64encode(pack_vector(vector("strikes at the ports"))).decode()
     row = Vector(id_, desk.house.clock.now(), Meaning.name, 1, base64)
     desk.house.run(lambda ctx: ctx.save(VECTORS, id_, row))
-    question = "Walkout of the harbour?"
-    assert id_ not in [row["id"] for row in desk.search(question)]
+    assert id_ not in [row["id"] for row in desk.search(QUESTION)]
+    return str(id_)
+
+
+def test_news_is_found_by_its_meaning_in_any_case(desk: Desk) -> None:
+    id_ = near_news(desk)
     with desk.lent({Embedder: AtOnce(Meaning())}):
-        for q in (question, question.lower(), question.upper()):
+        for q in (QUESTION, QUESTION.lower(), QUESTION.upper()):
             first = desk.search(q, kinds=["newsItem", "event"])[0]
             assert (first["id"], first["near"] > 0) == (id_, True)
         assert desk.search("kestrel")[0]["near"] == 0
-        foreign = [row["kind"] for row in desk.search(question, scopes=frozenset({"osint:read"}))]
+        foreign = [row["kind"] for row in desk.search(QUESTION, scopes=frozenset({"osint:read"}))]
         assert "newsItem" not in foreign
+
+
+def test_where_vectors_are_not_read_in_time_words_have_to_do(desk: Desk) -> None:
+    async def late(work: Any, seconds: float) -> Any:
+        if seconds == MODEL_SECONDS:  # that of one of two kinds is less
+            return await work
+        work.close()
+        raise TimeoutError(seconds)
+
+    id_ = near_news(desk)
+    with desk.lent({Embedder: AtOnce(Meaning()), TimeLimit: late}):
+        hits = desk.search(QUESTION, kinds=["newsItem", "signal"])
+    assert id_ not in [hit["id"] for hit in hits]
+
+
+def test_of_kinds_without_vectors_no_model_is_asked(desk: Desk) -> None:
+    class Unasked(Meaning):
+        async def embed_query(self, text: str) -> bytes:
+            raise AssertionError(text)
+
+    with desk.lent({Embedder: Unasked()}):
+        assert desk.search("kestrel", kinds=["subject", "profile"])
