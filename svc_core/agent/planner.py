@@ -409,9 +409,10 @@ class _Planner:
         answer = yield from self.call("fold_ledger_subject", subjectId=subject.id, **{axis: time})
         free = set(self.question.free("ledger")) - self.named_words
         terms = {term_of(self.question.words[index]) for index in free}
-        views = [evolve(view, title=subject.title) for view in answer.hits[:1]]
-        groups = (facts.ledger_sentences(view, terms, is_full=not terms) for view in views)
-        return [sentence for group in groups for sentence in group]
+        if not answer.hits:  # all calls are spent
+            return []
+        view = evolve(answer.hits[0], title=subject.title)
+        return facts.ledger_sentences(view, terms, is_full=not terms)
 
     def report(self) -> Plan[list[CitedSentence]]:
         """What the report on the subject says, where a report is asked about."""

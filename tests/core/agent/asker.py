@@ -118,6 +118,7 @@ KINDS = {
     "list_osint_events": "event",
     "list_markets": "market",
     "search_reports": "report",
+    "search_ledger_subjects": "subject",
 }
 """The kinds of rows that the search finds, by the tools that list them."""
 

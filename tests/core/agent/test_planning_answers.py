@@ -240,6 +240,15 @@ def test_a_filing_is_that_of_the_period_that_is_asked_for(question: str, years: 
     assert [year for year in range(2020, 2026) if f"on {year}-11-01" in reply.text] == years
 
 
+def test_a_subject_whose_ledger_is_not_read_has_no_answer() -> None:
+    subject = {"id": "sbj_1", "name": "Kestrel Exchange"}
+    reply, _ = ask(
+        "What is the status of Kestrel Exchange?", search_ledger_subjects=page([subject])
+    )
+    assert reply.is_declined
+    assert "Kestrel Exchange" in reply.text
+
+
 # -- names -------------------------------------------------------------------------------------
 
 
