@@ -284,9 +284,8 @@ class Narrator:
         own = [plan for plan in main if _is_own(plan.lead, self._language)] or list(main)
         limit = OPENING_MAX if len(self._plans) > _FEW_STORIES else OPENING_FEW_MAX
         heads = [plan for plan in own if plan.story.is_dated] or own
-        heads = [plan for plan in heads if plan.opener or _vagueness(plan.lead) < _TEASER] or heads[
-            :1
-        ]
+        fit = [plan for plan in heads if plan.opener or _vagueness(plan.lead) < _TEASER]
+        heads = fit or heads[:1]
         if not any(plan.opener for plan in heads):
             return self._headlines(heads if len(heads) <= OPENING_MAX else heads[:1])
         lines = [] if heads[0].opener else self._headlines(heads[:1])
@@ -495,10 +494,12 @@ def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
             weight *= 1 + _NEWNESS / (1 + age)
         return not has_words, is_comment, is_far, -weight, member.evidence.id
 
-    order = sorted(pool, key=merit)
+    merits = {member.evidence.id: merit(member) for member in pool}
+    order = sorted(pool, key=lambda member: merits[member.evidence.id])
     leads = [member for member in order if member.reading.sentences] or order
     group = next(group for group in story.developments if leads[0] in group)
-    near = (o for o in leads if o in group and merit(o)[:3] == merit(leads[0])[:3])
+    best = merits[leads[0].evidence.id][:3]
+    near = (o for o in leads if o in group and merits[o.evidence.id][:3] == best)
     lead = _newest_state(min(near, key=_vagueness, default=leads[0]), group)
     place = {item.evidence.id: at for at, group in enumerate(story.developments) for item in group}
     least = _FURTHER_CLOSE_MIN if len(own) >= MANY_MEMBERS else _CLOSE_MIN
