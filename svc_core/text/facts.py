@@ -286,7 +286,7 @@ def _logical_order(passage: RowPassage) -> list[Token]:
     """The names, values and words that state something; of the passive voice the agent first."""
     tokens = [token for clause in passage.clauses for token in clause]
     places = {
-        kind: [at for at, t in enumerate(tokens) if getattr(t, "folded", "") in claim_cues(kind)]
+        kind: [at for at, token in enumerate(tokens) if _is_cue(token, kind)]
         for kind in ("passive", "agent", "preposition")
     }
     agents = [at for at in places["agent"] if any(verb < at for verb in places["passive"])]
@@ -302,6 +302,10 @@ def _logical_order(passage: RowPassage) -> list[Token]:
         for token in tokens
         if isinstance(token, Value) or token.is_name or (token.weight and token.folded not in stops)
     ]
+
+
+def _is_cue(token: Token, kind: str) -> bool:
+    return isinstance(token, RowWord) and token.folded in claim_cues(kind)
 
 
 def _is_swapped(claim: list[Token], source: list[Token]) -> bool:
