@@ -86,15 +86,13 @@ def opposites(folder: Path) -> Iterator[tuple[str, str]]:
                 sign, to, _, numbers = pointers[at : at + 4]
                 if sign != "!":
                     continue
-                pair = (place, words[int(numbers[:2], 16) - 1]), (
-                    to, words_at[to][int(numbers[2:], 16) - 1]
-                )  # fmt: skip
+                own, other = (int(number, 16) - 1 for number in (numbers[:2], numbers[2:]))
                 sides = [
                     ({term_of(word)} | forms.get(word, set())) & known
-                    for where, word in pair
+                    for where, word in ((place, words[own]), (to, words_at[to][other]))
                     if word.isalpha() and rank.get((word, where), 99) < OPPOSED_SENSES_MAX
                 ]
-                if len(sides) == len(pair) and all(sides) and sides[0].isdisjoint(sides[1]):
+                if len(sides) == 2 and all(sides) and sides[0].isdisjoint(sides[1]):
                     first, second = sorted(" ".join(sorted(side)) for side in sides)
                     yield first, second
 
