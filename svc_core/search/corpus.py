@@ -36,9 +36,11 @@ Rule 3: the version of a table (`Frequencies.version`) depends only on which ite
 # Weak spot: a change of the function that makes terms changes what would be subtracted, so terms
 # must then be computed and counted anew for all items.
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
+from itertools import accumulate
 from typing import Any, Final, TypeVar, Unpack
 
 import attrs
@@ -49,13 +51,14 @@ from svc_core.operation.ports import Collection, Filters, Scope, StoredRow
 from svc_core.text.frequencies import Frequencies
 
 T = TypeVar("T")
+K = TypeVar("K", str, tuple[int, str])
 
 FAN: Final = 8
 """How many segments of one level are merged into one segment of the next."""
 MERGED_MAX: Final = 64
 """Segments merged at once after no worker ran for long: as much text as one large segment."""
 POSTINGS_MAX: Final = 10_000
-"""Postings of the text index that one search reads: about 20 ms. See `_rarest`."""
+"""Postings of the text index that one search reads: about 20 ms. See `rarest`."""
 WINDOW_MAX: Final = 10_000
 """Items of a filtered window that are counted; a larger window counts as the whole store."""
 BEST_MAX: Final = 300
@@ -135,16 +138,13 @@ class TermChange:
 
 async def count(ctx: Context, changes: Sequence[TermChange], corpus: Corpus) -> None:
     """Add the changes of some items to the table, in the unit of work that writes the items."""
-    total, marks = 0, 0
-    counts: dict[str, int] = {}
+    total, marks, counts = 0, 0, Counter[str]()
     for change in changes:
         for sign, terms in ((-1, change.before), (1, change.after)):
-            if terms is None:
-                continue
-            total += sign
-            marks += sign * _mark(change.id, terms)
-            for term in set(terms.split()):
-                counts[term] = counts.get(term, 0) + sign
+            if terms is not None:
+                total += sign
+                marks += sign * _mark(change.id, terms)
+                counts.update(dict.fromkeys(terms.split(), sign))
     if not (total or marks):
         return
     state = await ctx.find(corpus.state, _STATE) or TermState()
@@ -181,10 +181,8 @@ def _add(counts: dict[str, int], lines: str, sign: int = 1) -> None:
         number, *terms = line.split(" ")
         change = sign * int(number)
         for term in terms:
-            after = counts.get(term, 0) + change
-            if after:
-                counts[term] = after
-            else:
+            counts[term] = counts.get(term, 0) + change
+            if not counts[term]:
                 del counts[term]
 
 
@@ -295,7 +293,8 @@ async def candidate_ids(
         limit = min(limit, BEST_MAX)
     elif table.total:
         share = items / max(items, table.total)
-    weights = term_weights(_rarest(terms, table, share), table)
+    sought = rarest({term: share * table.counts.get(term, 0) for term in terms})
+    weights = term_weights({term: terms[term] for term in sought}, table)
     page = await ctx.tx.documents.search(texts, weights, limit=limit, **filters)
     return page.rows
 
@@ -309,25 +308,31 @@ async def items_within(
     return await ctx.tx.documents.count(texts, limit=WINDOW_MAX, **filters)
 
 
-def term_weights(terms: Mapping[str, float], table: Frequencies) -> dict[str, int]:
-    """The weight of each term in millionths: its rarity among all items times its factor."""
-    return {
-        term: max(1, min(WEIGHT_MAX, round(table.idf(term) * factor * WEIGHT)))
-        for term, factor in terms.items()
-    }
+def term_weights(
+    terms: Mapping[str, float], table: Frequencies, unit: int = WEIGHT
+) -> dict[str, int]:
+    """The weight of each term in parts of a `unit`: its rarity among all items times its factor."""
+    weights = {term: round(table.idf(term) * factor * unit) for term, factor in terms.items()}
+    return {term: max(1, min(WEIGHT_MAX, weight)) for term, weight in weights.items()}
 
 
-def _rarest(terms: Mapping[str, float], table: Frequencies, share: float) -> Mapping[str, float]:
-    """The terms by which candidates are searched: the rarest, up to `POSTINGS_MAX` postings.
+async def holders(
+    ctx: Context, texts: Collection[Any], tokens: Iterable[str], limit: int
+) -> dict[str, int]:
+    """How many rows hold each of these tokens, counted up to a limit."""
+    count = ctx.tx.documents.count
+    return {token: await count(texts, limit=limit, words=(token,)) for token in tokens}
 
-    `share` is the part of all items that the filters leave. An item that holds only the commonest
-    words of a question is not about it where the rarer words occur in thousands of items.
+
+def rarest(counts: Mapping[K, float], limit: int = POSTINGS_MAX) -> list[K]:
+    """The words by which rows are sought, of which so many rows hold each: the rarest, up to so
+    many postings in all.
+
+    A row that holds only the commonest words of a question is not about it where the rarer words
+    occur in thousands of rows. There is always one word, whatever it costs.
     """
-    choice: dict[str, float] = {}
-    postings = 0.0
-    for term in sorted(terms, key=lambda term: (table.counts.get(term, 0), term)):
-        postings += share * table.counts.get(term, 0)
-        if choice and postings > POSTINGS_MAX:
-            break
-        choice[term] = terms[term]
-    return choice
+    words = sorted(counts, key=lambda word: (counts[word], word))
+    sums = accumulate(counts[word] for word in words)
+    return [
+        word for at, (word, n) in enumerate(zip(words, sums, strict=True)) if not at or n <= limit
+    ]

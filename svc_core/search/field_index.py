@@ -17,7 +17,7 @@ from typing import Annotated, Generic, TypeVar
 from attrs import field, frozen
 
 from svc_core.base.unset import Maybe
-from svc_core.search.row_names import LEVELS, PROMINENCE_MAX, RowNames, name_tokens, name_weights
+from svc_core.search.row_names import LEVELS, RowNames, name_tokens, name_weights
 from svc_core.text.language import guess
 from svc_core.text.query import SYNONYM_FACTOR, Query, without_exclusions
 from svc_core.text.words import (
@@ -49,15 +49,15 @@ class TokenQuery:
     """A parsed question: its tokens with their share of a term's weight, and their synonyms.
 
     Rows must hold one of `phrases`, as runs of words side by side, and none of `exclusions`. Where
-    it `is_headed`, a heading counts twice. `names` are the tokens of rows that are named so, with
-    their weights.
+    rows have headings of these `levels`, a heading counts twice. `names` are the tokens of rows
+    that are named so, with their weights.
     """
 
     tokens: Mapping[str, float]
     synonyms: Mapping[str, float] = field(factory=dict)
     phrases: tuple[Run, ...] = ()
     exclusions: tuple[Run, ...] = ()
-    is_headed: bool = True
+    levels: Sequence[int | str] = ("",)
     names: Mapping[str, int] = field(factory=dict)
 
     @property
@@ -93,13 +93,7 @@ class WeightedQuery:
     @cached_property
     def headings(self) -> dict[str, str]:
         """The tokens of a heading that has a word of the question, each with that word."""
-        levels = range(PROMINENCE_MAX + 1) if self.query.names else [""]
-        return {
-            f"{_HEADING}{level}{token}": token
-            for token in self.weights
-            for level in levels
-            if self.query.is_headed
-        }
+        return {each: token for token in self.weights for each in _headed(token, self.query.levels)}
 
     @property
     def threshold(self) -> float:
@@ -109,7 +103,7 @@ class WeightedQuery:
     @property
     def weight_max(self) -> float:
         """The weight of a row that holds every token of the question, for a score from 0 to 1."""
-        return (1 + self.query.is_headed) * self.threshold / CUT
+        return (1 + bool(self.query.levels)) * self.threshold / CUT
 
 
 @frozen
@@ -178,10 +172,12 @@ class FieldIndex(Generic[T]):
 
     def heading_tokens(self, token: str) -> list[str]:
         """The tokens of rows whose heading holds this one."""
-        if self.terms is not None:
-            return []
-        levels = self.levels if self.names else [""]
-        return [f"{_HEADING}{level}{token}" for level in levels]
+        return _headed(token, self._heading_levels)
+
+    @property
+    def _heading_levels(self) -> Sequence[int | str]:
+        """How prominent a row with a heading may be; none where headings count once."""
+        return () if self.terms is not None else self.levels if self.names else ("",)
 
     def query(self, question: str) -> TokenQuery:
         """The question parsed for these rows; without tokens where it has no word.
@@ -209,7 +205,7 @@ class FieldIndex(Generic[T]):
             _first_tokens({term: synonyms[term] for term in synonyms if term not in tokens}),
             literal.phrases,
             literal.exclusions,
-            self.terms is None,
+            self._heading_levels,
             {} if self.names is None else name_weights(wanted, self.bare),
         )
 
@@ -280,6 +276,10 @@ class FieldIndex(Generic[T]):
         whole += [part[:LENGTH_MAX] for word in raw_words(text) for part in word_parts(word)]
         words = _cut_words(text) if self.is_names else map(term_of, whole)
         return [*words, *whole]
+
+
+def _headed(token: str, levels: Sequence[int | str]) -> list[str]:
+    return [f"{_HEADING}{level}{token}" for level in levels]
 
 
 def _hits(fields: Mapping[str, Iterable[str]], question: WeightedQuery) -> dict[str, int]:

@@ -47,6 +47,7 @@ from svc_core.operation.members import NOT_BLANK
 from svc_core.operation.ports import Collection, Position, RowBounds, Slice, StoredRow
 from svc_core.operation.ports.documents import NO_NUMBER, Filters
 from svc_core.operation.ports.selection import NumberSpan, criteria_of, number_bounds
+from svc_core.search.corpus import holders, term_weights
 from svc_core.search.field_index import WEIGHT, FieldIndex, Match, TokenQuery, WeightedQuery
 from svc_core.text.frequencies import Frequencies
 from svc_core.wire.constraints import Doc, Example, MaxLen
@@ -172,7 +173,10 @@ class Listing(Generic[T]):
         """The question with the weights of its tokens; None where none is asked."""
         if self.words is None or text is None:
             return None
-        return await _weigh(ctx, self.texts, self.words.query(text), carry)
+        query = self.words.query(text)
+        is_common, *weights = carry or await _token_weights(ctx, self.texts, query)
+        table = {token: n for token, n in zip(query.shares, weights, strict=True) if n}
+        return WeightedQuery(query, table, bool(is_common))
 
     async def resolve(self, ctx: Context, where: Mapping[str, Values]) -> dict[str, Values]:
         """The filters as the store takes them: looked up, the rarest first."""
@@ -236,26 +240,20 @@ class _ListSearch(Generic[T]):
         """The state that a cursor carries: 1 for a common question, else 0, then the weights."""
         if self.question is None:
             return []
-        shares = self.question.query.shares
-        return [
-            int(self.question.is_common),
-            *(self.question.weights.get(token, 0) for token in shares),
-        ]
+        weights, shares = self.question.weights, self.question.query.shares
+        return [int(self.question.is_common), *(weights.get(token, 0) for token in shares)]
 
     async def fetch(
         self, ctx: Context, after: Position | None, limit: int
     ) -> tuple[list[_Pair[T]], Position | None]:
         """The next rows of the store, each with the row of its text, and the position after."""
-        documents = ctx.tx.documents
         part = await self.fetch_rows(ctx, after, limit)
         if self.text_rows is None:
             return [(row, row) for row in part.rows], part.end
-        ids = [row.id for row in part.rows]
-        if self.is_ranked:
-            rows = await documents.get_many(self.listing.collection, ids)
-            return [(rows[text.id], text) for text in part.rows if text.id in rows], part.end
-        texts = await documents.get_many(self.text_rows, ids)
-        return [(row, texts[row.id]) for row in part.rows if row.id in texts], part.end
+        others = self.listing.collection if self.is_ranked else self.text_rows
+        beside = await ctx.tx.documents.get_many(others, [row.id for row in part.rows])
+        pairs = [(row, beside[row.id]) for row in part.rows if row.id in beside]
+        return [pair[::-1] for pair in pairs] if self.is_ranked else pairs, part.end
 
     async def fetch_rows(self, ctx: Context, after: Position | None, limit: int) -> Slice[Any]:
         """The next rows of the store: those of the list, or those of their texts."""
@@ -351,34 +349,15 @@ async def _sort_best(
     return rest[:limit], end
 
 
-async def _weigh(
-    ctx: Context, collection: Collection[Any], query: TokenQuery, carry: Sequence[int]
-) -> WeightedQuery:
-    """The question with the weights of its tokens: those of the cursor, else counted anew."""
-    is_common, *weights = carry or await _token_weights(ctx, collection, query)
-    table = {token: weight for token, weight in zip(query.shares, weights, strict=True) if weight}
-    return WeightedQuery(query, table, bool(is_common))
-
-
 async def _token_weights(ctx: Context, collection: Collection[Any], query: TokenQuery) -> list[int]:
     """Whether the question is common (1 or 0), then the weight of each token.
 
     Beside rarer tokens a common one has the weight 0.
     """
-    count = ctx.tx.documents.count
-    total = await count(collection, limit=ROWS_MAX)
-    counts = {
-        token: max(1, await count(collection, limit=COUNTED_MAX, words=(token,)))
-        for token in query.shares
-    }
-    is_common = all(counts[token] >= COUNTED_MAX for token in query.tokens)
-    table = Frequencies(total, counts, base=None)
-    return [
-        is_common and bool(query.tokens),
-        *(
-            max(1, round(share * table.idf(token) * WEIGHT))
-            if is_common or counts[token] < COUNTED_MAX
-            else 0
-            for token, share in query.shares.items()
-        ),
-    ]
+    total = await ctx.tx.documents.count(collection, limit=ROWS_MAX)
+    counts = await holders(ctx, collection, query.shares, COUNTED_MAX)
+    is_common = bool(query.tokens) and all(counts[w] >= COUNTED_MAX for w in query.tokens)
+    rarer = {w: n for w, n in query.shares.items() if is_common or counts[w] < COUNTED_MAX}
+    table = Frequencies(total, {word: max(1, n) for word, n in counts.items()}, base=None)
+    weights = term_weights(rarer, table, WEIGHT)
+    return [is_common, *(weights.get(token, 0) for token in query.shares)]

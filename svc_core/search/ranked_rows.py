@@ -23,6 +23,7 @@ from attrs import evolve, field, frozen
 
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Collection
+from svc_core.search.corpus import POSTINGS_MAX, holders, rarest
 from svc_core.search.field_index import FieldIndex
 from svc_core.search.lists import Listing
 from svc_core.search.row_names import NAMES, Named, name_bonuses, run_tokens
@@ -42,7 +43,7 @@ STOP_FACTOR: Final = 0.2
 HEADING_PART: Final = 2  # a word in a heading weighs half as much once more (ADR 56)
 NAME_BONUS: Final = 64  # of a name whose tier is not known yet
 COUNTED_MAX: Final = 1_000  # rows of one kind that are counted for a word, or at all
-POSTINGS_MAX: Final = 10_000  # of the words of a question in all kinds
+COMMON_COST: Final = POSTINGS_MAX // 3  # of a word that more rows hold, among all postings
 MEANING: Final = 0.5  # of a row that is as near in meaning as rows are
 SPARE: Final = 10  # rows of each kind that are considered, and judged, beside those of the answer
 
@@ -246,14 +247,14 @@ Counts = Mapping[tuple[int, str], int]
 
 async def _counts(ctx: Context, kinds: Kinds, question: RowQuestion) -> Counts:
     counts: dict[tuple[int, str], int] = {}
-    count = ctx.tx.documents.count
     for place, kind in enumerate(kinds):
         if kind.listing is not None:
-            counts[place, ""] = await count(kind.listing.texts, limit=COUNTED_MAX)
-            for word in question.words if counts[place, ""] else ():
-                for token in list(kind.index.word_tokens(word))[:1]:
-                    number = await count(kind.listing.texts, limit=COUNTED_MAX, words=(token,))
-                    counts[place, word] = number
+            texts, forms = kind.listing.texts, kind.index.word_tokens
+            counts[place, ""] = await ctx.tx.documents.count(texts, limit=COUNTED_MAX)
+            words = question.words if counts[place, ""] else ()
+            tokens = {word: token for word in words for token in list(forms(word))[:1]}
+            numbers = await holders(ctx, texts, {*tokens.values()}, COUNTED_MAX)
+            counts |= {(place, word): numbers[token] for word, token in tokens.items()}
     return counts
 
 
@@ -291,12 +292,12 @@ def _sought(counts: Counts) -> Mapping[int, set[str]]:
 
     A word of no row costs nothing, and a common one tells rows apart no more than it would cost.
     """
-    sought, postings = defaultdict[int, set[str]](set), 0
-    for (place, word), number in sorted(counts.items(), key=lambda item: (item[1], item[0])):
-        if word and number:
-            postings += number if number < COUNTED_MAX else POSTINGS_MAX // 3
-            if postings <= POSTINGS_MAX:
-                sought[place].add(word)
+    costs = {
+        key: n if n < COUNTED_MAX else COMMON_COST for key, n in counts.items() if key[1] and n
+    }
+    sought = defaultdict[int, set[str]](set)
+    for place, word in rarest(costs):
+        sought[place].add(word)
     return sought
 
 
@@ -308,8 +309,8 @@ async def _stored(
         return []
     documents, texts, size = ctx.tx.documents, query.kind.listing.texts, limit + SPARE
     page = await documents.search(texts, query.sought, limit=size)
-    ids = sorted(near, key=lambda id_: (-near[id_], id_))[:size]
-    rows = (await documents.get_many(texts, ids)).values() if ids else ()
+    nearest = sorted(near, key=lambda id_: (-near[id_], id_))[:size]
+    rows = (await documents.get_many(texts, nearest)).values()
     pairs = {row.id: (_UNKNOWN, row) for row in rows}
     pairs |= {row.id: (rank, row) for rank, row in zip(page.ranks, page.rows, strict=True)}
     hits = (
