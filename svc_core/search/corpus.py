@@ -40,7 +40,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from itertools import accumulate
+from itertools import accumulate, groupby
+from operator import itemgetter
 from typing import Any, Final, TypeVar, Unpack
 
 import attrs
@@ -168,11 +169,9 @@ def _mark(id_: str, terms: str) -> int:
 
 def _lines(counts: Mapping[str, int]) -> str:
     """The stored form of counts; terms whose count is 0 are left out."""
-    by_count: dict[int, list[str]] = {}
-    for term, number in sorted(counts.items()):
-        if number:
-            by_count.setdefault(number, [str(number)]).append(term)
-    return "\n".join(" ".join(line) for _, line in sorted(by_count.items()))
+    pairs = sorted((number, term) for term, number in counts.items() if number)
+    groups = groupby(pairs, key=itemgetter(0))
+    return "\n".join(" ".join([str(n), *(term for _, term in group)]) for n, group in groups)
 
 
 def _add(counts: dict[str, int], lines: str, sign: int = 1) -> None:
@@ -288,11 +287,9 @@ async def candidate_ids(
     `terms` maps each term of a question to a factor of its weight; `filters` are those of
     `Documents.search`. In a window of `WINDOW_MAX` items and more there are at most `BEST_MAX`.
     """
-    items, share = await items_within(ctx, table, texts=texts, **filters), 1.0
-    if items >= WINDOW_MAX:
-        limit = min(limit, BEST_MAX)
-    elif table.total:
-        share = items / max(items, table.total)
+    items = await items_within(ctx, table, texts=texts, **filters)
+    share = 1.0 if items >= WINDOW_MAX else items / max(items, table.total, 1)
+    limit = min(limit, BEST_MAX) if items >= WINDOW_MAX else limit
     sought = rarest({term: share * table.counts.get(term, 0) for term in terms})
     weights = term_weights({term: terms[term] for term in sought}, table)
     page = await ctx.tx.documents.search(texts, weights, limit=limit, **filters)

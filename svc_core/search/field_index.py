@@ -10,6 +10,7 @@ Rule 3: a row matches a question when it holds more than half of the question's 
         of one row.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Generic, TypeVar
@@ -93,7 +94,11 @@ class WeightedQuery:
     @cached_property
     def headings(self) -> dict[str, str]:
         """The tokens of a heading that has a word of the question, each with that word."""
-        return {each: token for token in self.weights for each in _headed(token, self.query.levels)}
+        return {
+            each: token
+            for token in self.weights
+            for each in heading_tokens(token, self.query.levels)
+        }
 
     @property
     def threshold(self) -> float:
@@ -170,12 +175,8 @@ class FieldIndex(Generic[T]):
             shares[term_of(form)] = (1 - rest) / len(forms)
         return shares
 
-    def heading_tokens(self, token: str) -> list[str]:
-        """The tokens of rows whose heading holds this one."""
-        return _headed(token, self._heading_levels)
-
     @property
-    def _heading_levels(self) -> Sequence[int | str]:
+    def heading_levels(self) -> Sequence[int | str]:
         """How prominent a row with a heading may be; none where headings count once."""
         return () if self.terms is not None else self.levels if self.names else ("",)
 
@@ -194,10 +195,9 @@ class FieldIndex(Generic[T]):
             bare = set(split_words(self.bare(wanted)))
             core = [word for word in query.factors if word in bare]
             tokens = dict.fromkeys(core or query.factors or words, 1.0)
-        elif self.terms is None:
-            tokens = _shares(query, literal) or stops
         else:
-            tokens = dict.fromkeys(query.factors, 1.0) or stops
+            stems = dict.fromkeys(query.factors, 1.0)
+            tokens = (stems if self.terms else _shares(query, literal)) or stops
         singles = (run[0] for _, runs in query.synonyms for run in runs if len(run) == 1)
         synonyms = dict.fromkeys(singles, SYNONYM_FACTOR) | stops
         return TokenQuery(
@@ -205,7 +205,7 @@ class FieldIndex(Generic[T]):
             _first_tokens({term: synonyms[term] for term in synonyms if term not in tokens}),
             literal.phrases,
             literal.exclusions,
-            self._heading_levels,
+            self.heading_levels,
             {} if self.names is None else name_weights(wanted, self.bare),
         )
 
@@ -226,15 +226,12 @@ class FieldIndex(Generic[T]):
         words = {token: hits[token] for token in hits if token not in question.query.names}
         total = sum(weight for token, weight in words.items() if token in question.weights)
         is_named = len(words) < len(hits)
-        if not (is_named or total > question.threshold):
+        is_match = is_named or total > question.threshold
+        if not (is_match and self._has_phrases(row, question.query)):
             return None
-        if not self._has_phrases(row, question.query):
-            return None
-        weights: dict[str, int] = {}
-        headings = question.headings
+        weights = Counter[str]()
         for token, weight in words.items():
-            bare = headings.get(token, token)
-            weights[bare] = weights.get(bare, 0) + weight
+            weights[question.headings.get(token, token)] += weight
         ranking = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
         return Match(
             1.0 if is_named else round(min(1.0, sum(words.values()) / question.weight_max), 6),
@@ -278,7 +275,8 @@ class FieldIndex(Generic[T]):
         return [*words, *whole]
 
 
-def _headed(token: str, levels: Sequence[int | str]) -> list[str]:
+def heading_tokens(token: str, levels: Sequence[int | str]) -> list[str]:
+    """The tokens of rows of these levels whose heading holds this one."""
     return [f"{_HEADING}{level}{token}" for level in levels]
 
 

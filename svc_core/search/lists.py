@@ -33,7 +33,7 @@ Rule 5: where the texts of rows are stored in rows of their own, those are searc
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from hashlib import sha256
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 from attrs import field, frozen
 
@@ -82,6 +82,9 @@ LookUp = Callable[[Context, Values], Awaitable[Values]]
 """Turns the values of a filter, as they were sent, into those that rows hold now."""
 Completion = Callable[[Context, Sequence[bytes]], Awaitable[Sequence[bytes]]]
 """Adds to stored rows what is looked up when they are read."""
+
+
+_WORDLESS: Final = FieldIndex[Any](lambda _: {})
 
 
 async def _as_stored(_: Context, rows: Sequence[bytes]) -> Sequence[bytes]:
@@ -134,8 +137,7 @@ class Listing(Generic[T]):
         text = None if self.words is None else or_default(request.q, None)
         identity = {**choice.where, **(binding or {}), "q": (text or "", str(choice.is_sorted))}
         bounds: RowBounds = {**choice.bounds, "ranges": choice.ranges}
-        form = self.collection.form
-        digest = ctx.list_binding(identity, choice.order, form=form, **bounds)
+        digest = ctx.list_binding(identity, choice.order, form=self.collection.form, **bounds)
         carry = (
             [] if isinstance(request.cursor, Unset) else ctx.unseal_cursor(request.cursor, digest)
         )
@@ -154,17 +156,17 @@ class Listing(Generic[T]):
             rows, end = [(row, None) for row in part.rows], part.end
         else:
             question = await self._question(ctx, text, carry[3:])
-            search = _ListSearch(self, filters, choice.order, keep, question)
+            index = self.words or _WORDLESS
+            search = _ListSearch(self, filters, choice.order, keep, index, question)
             is_sorted = search.is_ranked and choice.is_sorted
             rows, end = await (_sort_best if is_sorted else _scan)(
                 ctx, search, after, request.limit
             )
             weights = search.weights
         next_carry = [] if end is None else [end.rank, *weights]
-        raws: Sequence[bytes] = [row.raw for row, _ in rows]
-        if "match" in or_default(getattr(request, "include", UNSET), ()):
-            raws = [with_match(row.raw, match) for row, match in rows]
-        raws = await self.complete(ctx, raws)
+        is_wanted = "match" in or_default(getattr(request, "include", UNSET), ())
+        raws = [with_match(row.raw, match) if is_wanted else row.raw for row, match in rows]
+        raws = list(await self.complete(ctx, raws))
         return Page(tuple(raws), ctx.seal_cursor(end, digest, next_carry))
 
     async def _question(
@@ -216,19 +218,13 @@ class _ListSearch(Generic[T]):
     filters: Filters
     order: str | None
     keep: Callable[[T], bool] | None
+    index: FieldIndex[Any]
     question: WeightedQuery | None
 
     @property
     def text_rows(self) -> Collection[Any] | None:
         """The collection with the texts of the rows; None where the rows hold them."""
         return self.listing.text_rows if self.question is not None else None
-
-    @property
-    def index(self) -> FieldIndex[Any]:
-        """The index of the words."""
-        if self.listing.words is None:
-            raise AssertionError("a list with a question has words")
-        return self.listing.words
 
     @property
     def is_ranked(self) -> bool:
@@ -271,12 +267,10 @@ class _ListSearch(Generic[T]):
     def judge(self, pair: _Pair[T]) -> tuple[bool, Match | None]:
         """Whether a row matches, and the match where the list is searched."""
         row, words = pair
-        match = None
-        if self.question is not None:
-            match = self.index.match(self.listing.texts.decode(words.raw), self.question)
-            if match is None:
-                return False, None
-        if self.text_rows is not None and self.is_ranked and not self._is_within(row):
+        question, texts = self.question, self.listing.texts
+        match = None if question is None else self.index.match(texts.decode(words.raw), question)
+        is_unfiltered = self.text_rows is not None and self.is_ranked
+        if (question and not match) or (is_unfiltered and not self._is_within(row)):
             return False, None
         return self.keep is None or self.keep(self.listing.collection.decode(row.raw)), match
 
@@ -292,11 +286,10 @@ class _ListSearch(Generic[T]):
             and all(set(values[name]) & set(row) for name, row in criteria.where.items())
         )
 
-    def number(self, row: T) -> int:
+    def number(self, stored: StoredRow[T]) -> int:
         """The number by which the list sorts a row."""
-        if self.order is None:
-            return self.listing.collection.order(row)
-        number = self.listing.collection.numbers[self.order](row)
+        row, collection = self.listing.collection.decode(stored.raw), self.listing.collection
+        number = collection.numbers[self.order](row) if self.order else collection.order(row)
         return NO_NUMBER if number is None else number
 
     def place(self, pair: _Pair[T]) -> Position:
@@ -305,7 +298,7 @@ class _ListSearch(Generic[T]):
         if self.question is not None and self.is_ranked:
             rank = self.index.rank(self.listing.texts.decode(words.raw), self.question)
             return Position(words.order, document.id, rank)
-        return Position(self.number(self.listing.collection.decode(document.raw)), document.id)
+        return Position(self.number(document), document.id)
 
     def is_over(self, end: Position) -> bool:
         """Whether no row after this position can match the question."""
@@ -339,10 +332,7 @@ async def _sort_best(
 ) -> _HitPage[T]:
     """A page of the best rows in the order that the request asks for, and the position after it."""
     best, _ = await _scan(ctx, search, None, SORTED_MAX)
-    keys = {
-        document.id: (search.number(search.listing.collection.decode(document.raw)), document.id)
-        for document, _ in best
-    }
+    keys = {row.id: (search.number(row), row.id) for row, _ in best}
     ranking = sorted(best, key=lambda hit: keys[hit[0].id], reverse=True)
     rest = [hit for hit in ranking if after is None or keys[hit[0].id] < (after.order, after.id)]
     end = Position(*keys[rest[limit - 1][0].id]) if len(rest) > limit else None

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import product
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ from attrs import evolve, field, frozen
 from svc_core.operation.context import Context
 from svc_core.operation.ports import Collection
 from svc_core.search.corpus import POSTINGS_MAX, holders, rarest
-from svc_core.search.field_index import FieldIndex
+from svc_core.search.field_index import FieldIndex, heading_tokens
 from svc_core.search.lists import Listing
 from svc_core.search.row_names import NAMES, Named, name_bonuses, run_tokens
 from svc_core.text.frequencies import Frequencies
@@ -160,12 +160,11 @@ class _NameQuery:
         if index.names is None:
             return cls({}, {})
         text, runs = " ".join(question.sequence), dict[str, tuple[str, float]]()
-        bonuses = name_bonuses(text, index.bare, index.levels, is_whole=True)
         for run in question.runs(RUN_MAX if any(index.levels) else 1):
             words, share = " ".join(run), sum(shares[word] for word in dict.fromkeys(run))
             for token in run_tokens(split_words(index.bare(words))):
-                if share > runs.get(token, ("", 0.0))[1]:
-                    runs[token] = words, share
+                runs[token] = max(runs.get(token, ("", 0.0)), (words, share), key=itemgetter(1))
+        bonuses = name_bonuses(text, index.bare, index.levels, is_whole=True)
         return cls({token: round(bonus * UNIT) for token, bonus in bonuses.items()}, runs)
 
     def matches(self, tokens: Set[str], index: FieldIndex[Any]) -> dict[str, int]:
@@ -174,8 +173,7 @@ class _NameQuery:
         for run, share in {self.runs[token] for token in self.runs.keys() & tokens}:
             bonuses = name_bonuses(run, index.bare, index.levels, is_whole=False)
             for token in bonuses.keys() & tokens:
-                weight = round(share * bonuses[token] * UNIT)
-                weights[token] = max(weights.get(token, 0), weight)
+                weights[token] = max(weights.get(token, 0), round(share * bonuses[token] * UNIT))
         return weights
 
 
@@ -232,9 +230,8 @@ async def rank_rows(
     for place, query in enumerate(queries):
         values = near.get(query.kind.name, {})
         for at, row in enumerate(map(json.loads, rows.get(query.kind.name, ()))):
-            near_by = values.get(row["id"], 0.0)
-            hit = RankedRow(_UNKNOWN, place, -at, row["id"], row=row, near=near_by)
-            hits.append(query.judge(hit))
+            head = _UNKNOWN, place, -at, row["id"]
+            hits.append(query.judge(RankedRow(*head, row=row, near=values.get(row["id"], 0.0))))
         hits += await _stored(ctx, query, place, limit, values)
     hits = sorted(hits, key=attrgetter("key"))[: limit + SPARE]
     hits = [hit for hit in (queries[hit.place].judge(hit) for hit in hits) if hit.score]
@@ -260,26 +257,24 @@ async def _counts(ctx: Context, kinds: Kinds, question: RowQuestion) -> Counts:
 
 def _queries(kinds: Kinds, question: RowQuestion, counts: Counts) -> list[_KindQuery]:
     """The question for each kind, with words weighed by how many rows of all kinds hold them."""
-    rows = sum(number for (_, word), number in counts.items() if not word)
-    holders = {w: sum(n for (_, of), n in counts.items() if of == w) for w in question.words}
-    table = Frequencies(rows, {word: max(1, n) for word, n in holders.items()}, base=None)
+    sums = {w: sum(n for (_, of), n in counts.items() if of == w) for w in ("", *question.words)}
+    table = Frequencies(sums[""], {word: max(1, n) for word, n in sums.items()}, base=None)
     weights = {word: table.idf(word) * factor for word, factor in question.words.items()}
     whole = sum(weights.values()) or 1.0
     shares = {word: weight / whole for word, weight in weights.items()}
     sought, queries = _sought(counts), list[_KindQuery]()
     for at, kind in enumerate(kinds):
-        index, words, tokens = kind.index, dict[str, int](), dict[str, int]()
+        index, words = kind.index, dict[str, int]()
         runs = _NameQuery.of(question, shares, index)
         for word, share in shares.items():
             for token, part in index.word_tokens(word).items():
                 words[token] = words.get(token, 0) + max(1, round(share * part * UNIT))
-                if word in sought[at]:
-                    tokens[token] = words[token]
-        parts = {each: words[token] for token in words for each in index.heading_tokens(token)}
-        headings = {each: weight // HEADING_PART for each, weight in parts.items()}
-        sure = (each for token in tokens for each in index.heading_tokens(token))
+        tokens = {token: words[token] for w in sought[at] for token in index.word_tokens(w)}
+        in_headings = {token: heading_tokens(token, index.heading_levels) for token in words}
+        headings = {h: words[token] // HEADING_PART for token in words for h in in_headings[token]}
         found = {run: round(part * NAME_BONUS * UNIT) for run, (_, part) in runs.runs.items()}
-        values = {**{each: headings[each] for each in sure}, **found, **runs.whole}
+        values = {h: headings[h] for token in tokens for h in in_headings[token]}
+        values |= {**found, **runs.whole}
         seekers = {token: max(1, weight) * _RADIX for token, weight in values.items()}
         seekers |= {token: weight * _RADIX + weight for token, weight in tokens.items()}
         is_whole = {word for word in shares if counts.get((at, word))} <= sought[at]
@@ -328,8 +323,8 @@ async def _shown(ctx: Context, kinds: Kinds, hits: Sequence[RankedRow]) -> list[
         if keys and kind.listing is not None:
             stored = await ctx.tx.documents.get_many(kind.listing.collection, [*keys])
             raws = await kind.listing.complete(ctx, [row.raw for row in stored.values()])
-            for id_, raw in zip(stored, raws, strict=True):
-                rows[keys[id_]] = json.loads(raw or b"{}")
+            found = zip(stored, raws, strict=True)
+            rows |= {keys[id_]: json.loads(raw or b"{}") for id_, raw in found}
     return [evolve(hit, row=rows[hit.key]) for hit in hits if rows[hit.key]]
 
 
