@@ -108,7 +108,7 @@ async def times(storage: Storage, size: int) -> tuple[float, float, float]:
         service, Actor(TENANT, TENANT), service.now()
     )
     gc.collect()
-    gc.freeze()  # as `svc serve` does: looking at the made rows again would take 0.1 s of a question
+    gc.freeze()  # as `svc serve` does: a look at all made rows would take 0.1 s of a question
 
     async def ask(question: str) -> float:
         start = time.process_time()
