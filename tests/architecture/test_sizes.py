@@ -47,7 +47,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.payments": 1380,
     "svc_core.projects": 103,
     "svc_core.reports": 3375,
-    "svc_core.search": 1056,
+    "svc_core.search": 1011,
     "svc_core.testing": 3385,
     "svc_core.text": 3418,
     "svc_core.webhooks": 569,
