@@ -181,15 +181,8 @@ class TextFacts:
             if not is_translated and word.folded not in self._words:
                 if word.folded in claim_cues("binding") | claim_cues("cause"):
                     return "bound"
-                if word.is_name and (is_new or not word.folded.isalpha()):
+                if word.is_name and is_new:
                     return "name"
-            is_about = (
-                row.is_member or row.values or overlap(plain, row.keys)
-                for row in self.passages
-                if not word.keys.isdisjoint(row.keys)
-            )
-            if plain and word.is_name and not is_new and not any(is_about):
-                return "name"
             total += word.weight
             new += word.weight * is_new
         is_text = 2 * overlap(plain, self._text_keys) > overlap(plain, self._keys)
@@ -199,7 +192,7 @@ class TextFacts:
     # -- what turns a meaning --------------------------------------------------------------------
 
     def _turn_fault(self, claim: RowPassage) -> Fault | None:
-        is_supposed = any(_hedges(clause, claim) for clause in claim.clauses)
+        is_supposed = any(_hedges(clause, claim) for clause in claim.clauses) or _has(claim, "hedge like")
         is_denied = any(_denies(clause, claim, "lack") for clause in claim.clauses)
         for own in claim.clauses:
             words = [word for word in row_words(own) if word.weight and not word.is_name]
@@ -210,10 +203,11 @@ class TextFacts:
                 continue
             if _denies(own, claim, "lack"):
                 near = [row[1:] for row in shares if row[0] > largest * DENIAL_SHARE_MIN]
-                if not any(_denies(*row, "lack") for row in near):
+                if not any(_denies(*row, "lack") or _has(row[1], "denial like") for row in near):
                     return "denial"
             elif not is_denied and (
-                overlap(words, self._denied) or all(_denies(*row) for row in nearest)
+                overlap(words, self._denied)
+                or (not _has(claim, "denial like") and all(_denies(*row) for row in nearest))
             ):
                 return "denial"
             if not is_supposed and all(_hedges(*row) for row in nearest):
@@ -273,6 +267,10 @@ def _denies(clause: Clause, passage: RowPassage, also: str = "denial") -> bool:
     """Whether a clause denies; two denials are none. `also` are further cues."""
     denials = claim_cues("denial", passage.language) | claim_cues(also)
     return sum(w.folded in denials and not w.is_name for w in row_words(clause)) % 2 == 1
+
+
+def _has(passage: RowPassage, kind: str) -> bool:
+    return any(word.folded in claim_cues(kind) for word in passage.words)
 
 
 def _opposes(word: RowWord, passage: RowPassage) -> bool:

@@ -37,6 +37,9 @@ _SIGN: Final = re.compile(r"(?:[A-Z]{1,2}[$]|[$€£¥]|\b[A-Z]{3}\s)\s?$")
 _HUNDREDS: Final = re.compile(r"(?<=[a-zäöü])(hundert|tausend)(?=[a-zäöü]|\b)")
 _QUARTER: Final = re.compile(r"\b(?:(\d{4})[-\s])?Q([1-4])\b")
 _SIGN_CHARS: Final = 5
+SHARE_STEP: Final = 4.0
+"""The size of the last place of "a third", in percent."""
+_SHARE: Final = frozenset({("share", 1.0)})
 
 
 @cache
@@ -159,7 +162,11 @@ def values_of(text: str, language: str | None) -> tuple[str, list[Value]]:
         if match.start(match.lastgroup or 0) not in dated
         and (language != "en" or match[0].lower() != "once")
     )
-    for quantity in sorted([*dates, *numbers], key=lambda row: (row.start, -row.end)):
+    parts = (
+        Value(*match.span(), (), float(claim_words("share")[fold_case(match[0])][0]), SHARE_STEP, _SHARE)
+        for match in _share().finditer(text)
+    )
+    for quantity in sorted([*dates, *parts, *numbers], key=lambda row: (row.start, -row.end)):
         if values and quantity.start < values[-1].end:
             continue
         values.append(quantity)
@@ -219,6 +226,11 @@ def _number() -> re.Pattern[str]:
         rf"(?:\b(?P<about>{_expression('cue', 'about')})\s[$€£¥]?)?"
         rf"(?:(?P<digits>{_DIGITS})|(?<!\ba\s)(?<!per\s)\b(?P<word>{_expression('number')})\b)"
     )
+
+
+@cache
+def _share() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{_expression('share')})\b")
 
 
 @cache

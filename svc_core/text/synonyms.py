@@ -52,7 +52,8 @@ def related_keys(folded: str, term: str, language: str | None) -> frozenset[str]
     table = _table().get(language, {})
     forms = (term, stem[:6], f"{stem}e"[:6])
     related = frozenset[str]().union(*(table.get(form, frozenset()) for form in forms))
-    return related | {term, f"~{stem}", *compound_parts(folded, language)}
+    sides = {key for word in related for key in _table()["en"].get(word, ()) if key[0] in "+-"}
+    return related | sides | {term, f"~{stem}", *compound_parts(folded, language)}
 
 
 def opposite_keys(keys: frozenset[str]) -> frozenset[str]:
