@@ -49,7 +49,7 @@ NEW_MAX: Final = 0.25
 labelled sentences chose it most often (ADR 58)."""
 NEW_MAX_MEMBERS: Final = 0.15
 """The same of what members say rather than texts: there a new word is another value."""
-NEW_MAX_TRANSLATED: Final = 0.4
+NEW_MAX_TRANSLATED: Final = 0.5
 """The same between two languages."""
 DENIAL_SHARE_MIN: Final = 1 / 3
 """Of what the nearest clause has in common with a denial, a clause that denies has so much."""
@@ -144,11 +144,12 @@ class TextFacts:
                 row = self._values[at]
                 twins = [twin for twin, ends in enumerate(sources) if at in ends]
                 is_rival = row.is_member if is_member else bool(names & row.names)
-                if not (twins or is_rival) or not own.quantity.is_like(row.quantity):
+                if not own.quantity.is_like(row.quantity):
                     continue
                 # The other value may be in the sentence, too: then a swap has to serve both.
                 losses = (shares[twin][twin] - shares[twin][number] for twin in twins)
-                if overlaps[number][at] - shares[number][number] > max(losses, default=0.0):
+                loss = max(losses, default=0.0 if is_rival else VALUE_WEIGHT)
+                if overlaps[number][at] - shares[number][number] > loss:
                     return "place"
         return None
 
@@ -192,7 +193,7 @@ class TextFacts:
     # -- what turns a meaning --------------------------------------------------------------------
 
     def _turn_fault(self, claim: RowPassage) -> Fault | None:
-        is_supposed = any(_hedges(clause, claim) for clause in claim.clauses) or _has(claim, "hedge like")
+        is_supposed = claim.has_cue("hedge like") or any(_hedges(c, claim) for c in claim.clauses)
         is_denied = any(_denies(clause, claim, "lack") for clause in claim.clauses)
         for own in claim.clauses:
             words = [word for word in row_words(own) if word.weight and not word.is_name]
@@ -203,12 +204,9 @@ class TextFacts:
                 continue
             if _denies(own, claim, "lack"):
                 near = [row[1:] for row in shares if row[0] > largest * DENIAL_SHARE_MIN]
-                if not any(_denies(*row, "lack") or _has(row[1], "denial like") for row in near):
+                if not any(_denies(*row, "lack") or row[1].has_cue("denial like") for row in near):
                     return "denial"
-            elif not is_denied and (
-                overlap(words, self._denied)
-                or (not _has(claim, "denial like") and all(_denies(*row) for row in nearest))
-            ):
+            elif not is_denied and overlap(words, self._denied):
                 return "denial"
             if not is_supposed and all(_hedges(*row) for row in nearest):
                 return "hedge"
@@ -221,10 +219,10 @@ class TextFacts:
         """What stands only in clauses that deny."""
         sides: tuple[set[str], set[str]] = set(), set()
         for passage in self.passages:
-            sides[0].update(passage.context)
             for clause in passage.clauses:
-                is_denied = not passage.is_member and _denies(clause, passage)
+                is_denied = _denies(clause, passage)
                 sides[is_denied].update(*(w.keys for w in row_words(clause) if w.weight))
+                sides[is_denied and passage.is_member].update(passage.context)
         return frozenset(sides[1] - sides[0])
 
     # -- who does what to whom -------------------------------------------------------------------
@@ -267,10 +265,6 @@ def _denies(clause: Clause, passage: RowPassage, also: str = "denial") -> bool:
     """Whether a clause denies; two denials are none. `also` are further cues."""
     denials = claim_cues("denial", passage.language) | claim_cues(also)
     return sum(w.folded in denials and not w.is_name for w in row_words(clause)) % 2 == 1
-
-
-def _has(passage: RowPassage, kind: str) -> bool:
-    return any(word.folded in claim_cues(kind) for word in passage.words)
 
 
 def _opposes(word: RowWord, passage: RowPassage) -> bool:

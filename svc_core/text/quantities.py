@@ -39,7 +39,6 @@ _QUARTER: Final = re.compile(r"\b(?:(\d{4})[-\s])?Q([1-4])\b")
 _SIGN_CHARS: Final = 5
 SHARE_STEP: Final = 4.0
 """The size of the last place of "a third", in percent."""
-_SHARE: Final = frozenset({("share", 1.0)})
 
 
 @cache
@@ -163,7 +162,7 @@ def values_of(text: str, language: str | None) -> tuple[str, list[Value]]:
         and (language != "en" or match[0].lower() != "once")
     )
     parts = (
-        Value(*match.span(), (), float(claim_words("share")[fold_case(match[0])][0]), SHARE_STEP, _SHARE)
+        Value(*match.span(), (), _word(match[0], "share"), SHARE_STEP, unit_of("%"))
         for match in _share().finditer(text)
     )
     for quantity in sorted([*dates, *parts, *numbers], key=lambda row: (row.start, -row.end)):
@@ -271,8 +270,8 @@ def _quantity(text: str, match: re.Match[str], language: str | None) -> Value:
     return Value(match.start(), unit.end() if unit else end, days, amount, step, units, bound)
 
 
-def _word(word: str) -> float:
-    return float(claim_words("number")[fold_case(word)][0])
+def _word(word: str, kind: str = "number") -> float:
+    return float(claim_words(kind)[fold_case(word)][0])
 
 
 def _amount(digits: str, language: str | None) -> tuple[float, float]:

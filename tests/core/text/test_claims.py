@@ -18,9 +18,10 @@ ANSWERS = Path(__file__).parents[3] / "benchmarks" / "answers"
     [
         ("claims", 89, 91),
         ("claims_second", 85, 92),
-        ("claims_shapes", 29, 26),
+        ("claims_shapes", 28, 26),
         ("claims_members", 17, 15),
-        ("claims_third", 46, 73),
+        ("claims_third", 51, 80),
+        ("claims_fourth", 11, 26),
     ],
 )
 def test_labelled_sentences_are_kept_and_caught(
@@ -68,7 +69,15 @@ SWEDEN = {
     "debt": {"value": 200, "unit": "USD"},
 }
 COUNTRIES = {"name": "Gravel Front", "targetCountries": ["US", "GB"]}
+SHIPS = "A third of the ships came late. Crews who missed the drill fell ill."
+VERBOT = "Das Kartellamt hat den Kauf von Pirna untersagt."
 CLAIMS = [
+    (SHIPS, "33 percent of the ships came late.", None),
+    (SHIPS, "Two thirds of the ships came late.", "value"),
+    (SHIPS, "Crews who did not take part in the drill fell ill.", None),
+    ("In 2024 a dozen ships came late.", "12 ships came late in 2024.", None),
+    ("A dam will be built in 20 years.", "A dam will be built in two decades.", None),
+    (VERBOT, "Das Kartellamt hat den Kauf von Pirna erlaubt.", "opposite"),
     (BREACH, "Gravel Lynx breached the Heron Port Authority.", None),
     (BREACH, "The Heron Port Authority breached Gravel Lynx.", "role"),
     (RAID, "Villagers killed members of the Gravel Front.", "role"),
