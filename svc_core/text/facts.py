@@ -174,18 +174,16 @@ class TextFacts:
     def _word_fault(self, claim: RowPassage) -> Fault | None:
         own, languages = claim.language, self._languages
         is_translated = bool(own and languages) and own not in languages
-        total = VALUE_WEIGHT * len(claim.values)
-        new = 0.0
-        plain = [word for word in claim.words if word.weight and not word.is_name]
-        for word in claim.words:
-            is_new = self._keys.isdisjoint(word.keys)
-            if not is_translated and word.folded not in self._words:
-                if word.folded in claim_cues("binding") | claim_cues("cause"):
-                    return "bound"
-                if word.is_name and is_new:
-                    return "name"
-            total += word.weight
-            new += word.weight * is_new
+        binding = claim_cues("binding") | claim_cues("cause")
+        for word in claim.words if not is_translated else ():
+            if word.folded not in self._words and word.folded in binding:
+                return "bound"
+            if word.is_name and self._keys.isdisjoint(word.keys):
+                return "name"
+        weight = sum(word.weight for word in claim.words)
+        new = weight - overlap(claim.words, self._keys)
+        total = weight + VALUE_WEIGHT * len(claim.values)
+        plain = [word for word in claim.words if not word.is_name]
         is_text = 2 * overlap(plain, self._text_keys) > overlap(plain, self._keys)
         limit = NEW_MAX_TRANSLATED if is_translated else NEW_MAX if is_text else NEW_MAX_MEMBERS
         return None if total and new <= limit * total else "new"
