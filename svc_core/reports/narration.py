@@ -1,7 +1,8 @@
 """Arranges stories into a report: which item leads, which sentences are quoted, and where.
 
 Rule 1: every item of a story that is told is cited behind a sentence that it holds; or, of the same
-        development and another publisher, as also reporting it; or else as on the same event.
+        development and another publisher, as also reporting it; or else as on the same event. One
+        that is far from the rest of its story is only listed.
 Rule 2: a sentence stands once, but the opening quotes what introduces the first sections; of one
         event no two sentences say the same. Where there is only one story, its section continues
         the opening.
@@ -18,7 +19,7 @@ Rule 7: an item is quoted when it is close to the rest of its story, and a sente
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import pairwise, takewhile
 from math import log2, sqrt
 
@@ -62,6 +63,9 @@ _CLOSE_MIN = 0.2  # cosine to the others of a story, of what may lead it
 # The same of what is quoted from another development of a story of four items and more: of 440 such
 # sentences .83 are of its event, of 162 from .2 up to this .39.
 _FURTHER_CLOSE_MIN = 0.3
+# The same of what is named as also reporting a development, and of others on its event: of three
+# sets .96 and .91 of the items from these up are so, and of what is below .32 and .31.
+_ALSO_CLOSE_MIN, _EVENT_CLOSE_MIN = 0.25, 0.3
 _AGAIN_MIN = 0.8  # cosine from which a sentence stands already; 69 % are rightly so (STS)
 REACH_MIN = 2  # publishers of a development; 28 of 33 such tell the main news, of one 11 of 35
 _NEW_MIN = 0.55  # of a headline, by the squares of its weights, that the lead's development lacks
@@ -101,8 +105,9 @@ class StoryPlan:
     """One story on its way into the draft: what can be quoted, all its lines, its section.
 
     `order` are the items in the reader's language, the best to lead first; `reach` is how many
-    publishers report the development of an item, and `place` which one of the story's it is, by its
-    id. `further` are the headlines of other developments than the lead's.
+    publishers report the development of an item, `place` which one of the story's it is, and
+    `closeness` its cosine to the others, by its id. `further` are the headlines of other
+    developments than the lead's, and `apart` the items that no line names.
     """
 
     story: Story
@@ -112,12 +117,14 @@ class StoryPlan:
     quotable: frozenset[ScoredItem]
     reach: Mapping[str, int]
     place: Mapping[str, int]
+    closeness: Mapping[str, float]
     subject: Vector = field(factory=dict)
     quotes: list[Extract] = field(factory=list)
     intro: Extract | None = None
     lines: list[NarrationLine] = field(factory=list)
     further: list[NarrationLine] = field(factory=list)
     section: list[NarrationLine] = field(factory=list)
+    apart: list[EvidenceTexts] = field(factory=list)
 
     @property
     def opener(self) -> Extract | None:
@@ -144,7 +151,8 @@ class StoryPlan:
 class Narration:
     """The lines of a report in reading order; a section is its plan and its lines.
 
-    `untold` are the stories that are less surely about the subject.
+    `untold` are the stories that are less surely about the subject, and `apart` are items that are
+    less surely of the stories that are told.
     """
 
     opening: list[NarrationLine]
@@ -152,6 +160,7 @@ class Narration:
     sections: list[tuple[StoryPlan, list[NarrationLine]]]
     briefs: list[NarrationLine]
     untold: list[Story]
+    apart: list[EvidenceTexts]
 
 
 def reading_order(stories: Iterable[Story]) -> list[Story]:
@@ -211,9 +220,12 @@ class Narrator:
                 line if line in headlines else NarrationLine(line.text, line.sources)
                 for line in opening
             ]
-        for plan in (*main, *others):
+        plans = *main, *others
+        for plan in plans:
             self._acknowledge(plan)
-        return Narration(opening, key_points, sections, briefs, [plan.story for plan in untold])
+        apart = [item for plan in plans for item in plan.apart]
+        stories = [plan.story for plan in untold]
+        return Narration(opening, key_points, sections, briefs, stories, apart)
 
     def _split(self) -> tuple[list[StoryPlan], list[StoryPlan], list[StoryPlan]]:
         """Half of the stories, a few at least, of those near the best score; those that are told in
@@ -300,13 +312,11 @@ class Narrator:
         Where nothing of it can be quoted, the headlines of its items stand instead.
         """
         if plan.intro is None:
-            lines = self._headlines([plan])
+            lines, terms = self._headlines([plan]), {*plan.lead.reading.title}
             for item in _same_language(plan.story.members, plan.lead):
-                sources = [source for line in lines for source in line.sources]
-                is_new = item.evidence not in sources and len(lines) < OPENING_MAX
-                if is_new and _vagueness(item) < _TEASER:
-                    text = with_full_stop(item.reading.headline)
-                    lines.append(self._line(plan, text, item.evidence))
+                if len(lines) < OPENING_MAX and self._adds(item, terms):
+                    terms |= {*item.reading.title}
+                    lines.append(self._headline(plan, item))
             return list(dict.fromkeys(lines)), []
         headlines = [] if plan.opener else self._headlines([plan])
         quotes = self._pick(plan, plan.intro)
@@ -331,6 +341,15 @@ class Narrator:
         ]
         return list(dict.fromkeys(headlines))
 
+    def _headline(self, plan: StoryPlan, item: ScoredItem) -> NarrationLine:
+        return self._line(plan, with_full_stop(item.reading.headline), item.evidence)
+
+    def _adds(self, item: ScoredItem, terms: Set[str]) -> bool:
+        """Whether a headline reports what some terms do not hold."""
+        head = terms_vector(item.reading.title, self._frequencies)
+        new = sum(weight**2 for term, weight in head.items() if term not in terms)
+        return new >= _NEW_MIN and _vagueness(item) < _TEASER
+
     def _brief(self, plan: StoryPlan) -> NarrationLine:
         """A story in a line: its headline, or what introduces it where that does not report."""
         if _vagueness(plan.lead) == _TEASER:
@@ -341,11 +360,7 @@ class Narrator:
         """The headlines of other developments of a story that several publishers report."""
         best = max(other.story.score for other in self._plans)
         first = plan.place_of(plan.lead)
-        terms = {
-            term
-            for item in plan.story.developments[first]
-            for term in (*item.reading.title, *item.reading.lead)
-        }
+        terms = _beginning(plan.story.developments[first])
         places = {first}
         for item in plan.order:
             reading, at = item.reading, plan.place_of(item)
@@ -355,13 +370,9 @@ class Narrator:
             if at in places or not plan.is_shared(item) or not is_near:
                 continue
             places.add(at)
-            head = terms_vector(reading.title, self._frequencies)
-            new = sum(weight**2 for term, weight in head.items() if term not in terms)
-            is_own = reading.language == plan.lead.reading.language
-            if new >= _NEW_MIN and is_own and _vagueness(item) < _TEASER:
-                terms |= {*reading.title, *reading.lead}
-                line = self._line(plan, with_full_stop(reading.headline), item.evidence)
-                plan.further.append(line)
+            if reading.language == plan.lead.reading.language and self._adds(item, terms):
+                terms |= _beginning([item])
+                plan.further.append(self._headline(plan, item))
 
     def _section(self, plan: StoryPlan) -> list[NarrationLine]:
         """A story in a few sentences; none where the opening has quoted all of it."""
@@ -446,7 +457,7 @@ class Narrator:
         """Name the items that no line of a story cites at the end of its section, or of all.
 
         Of the development that this, or a further headline, tells of first each further publisher
-        is named once as also reporting it; the others are on the same event.
+        is named once as also reporting it; the others are on the same event, where they are close.
         """
         own = [line for line in plan.lines if line not in plan.further]
         lines = plan.section or own[-1:]
@@ -463,12 +474,13 @@ class Narrator:
         for item in plan.members:
             if item.id in ids:
                 continue
+            closeness = plan.closeness.get(item.id, 1.0)
             end, named = ends.get(plan.place[item.id], (target, {item.publisher}))
-            if item.publisher in named:
-                target.same_event.append(item)
-            else:
+            if item.publisher not in named and closeness >= _ALSO_CLOSE_MIN:
                 named.add(item.publisher)
                 end.also.append(item)
+            else:
+                (target.same_event if closeness >= _EVENT_CLOSE_MIN else plan.apart).append(item)
 
 
 def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
@@ -509,7 +521,9 @@ def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
         if shares[item] >= least or place[item.evidence.id] == place[lead.evidence.id]
         if not is_aside(item.evidence.title)
     }
-    return StoryPlan(story, lead, _heading(lead), order, frozenset(quotable), reach, place)
+    closeness = {member.evidence.id: share for member, share in shares.items()}
+    heading, quotes = _heading(lead), frozenset(quotable)
+    return StoryPlan(story, lead, heading, order, quotes, reach, place, closeness)
 
 
 def _heading(item: ScoredItem) -> str:
@@ -572,6 +586,11 @@ def _is_later(item: ScoredItem, other: ScoredItem) -> bool:
     """Whether both items have a date, and the first has the later one."""
     at, before = item.evidence.published_at, other.evidence.published_at
     return at is not None and before is not None and at > before
+
+
+def _beginning(items: Iterable[ScoredItem]) -> set[str]:
+    """The terms of the headlines and leads of some items."""
+    return {term for item in items for term in (*item.reading.title, *item.reading.lead)}
 
 
 def _vagueness(item: ScoredItem) -> int:
