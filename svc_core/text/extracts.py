@@ -15,7 +15,14 @@ from attrs import field, frozen
 from svc_core.text.containment import TextWords
 from svc_core.text.evidence import ScoredItem
 from svc_core.text.frequencies import Frequencies
-from svc_core.text.sentences import is_ahead, is_faulty, is_whole, lacks_name, stands_alone
+from svc_core.text.sentences import (
+    is_ahead,
+    is_faulty,
+    is_whole,
+    lacks_name,
+    names_something,
+    stands_alone,
+)
 from svc_core.text.words import terms
 
 SENTENCES_MAX = 30
@@ -107,7 +114,8 @@ def extract_sentences(
         matches = closeness >= ABOUT_MIN
         title = {*item.reading.title}
         naming = len(title & vector.keys()) ** 2
-        leads = standalone and (place == 0 or matches)
+        says = naming > 0 or names_something(text, language)
+        leads = standalone and says and (place == 0 or matches)
         joins, opens = (leads and naming >= least * len(title) for least in (JOINS_MIN, OPENS_MIN))
         flags = standalone, leads, joins, opens, matches
         sentences.append(Extract(text, item, place, *flags, round(score, 9), vector))

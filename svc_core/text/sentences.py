@@ -75,7 +75,7 @@ _DATELINE = re.compile(  # places, a date or a publisher, of any language, and t
     r"|^(?:(?:[A-Z0-9]|[^\w\s])+ ){5,}(?=[\"“]?[A-Z](?:[a-z’]| [a-z]))"  # a link in capitals
 )
 _SECTION = re.compile(
-    rf"^(?:[A-Z][\w ]{{2,24}}\s(?:[›»|]|â€º)\s+)|^(?:{'|'.join(_phrases('label'))})\s*[:|–-]\s+",
+    rf"^(?:[A-Z][\w ]{{2,24}}\s(?:[›»|]|â€º)\s+)|^\w+\+(?: {_BRACKET})?\s*[;|]\s+|^(?:{'|'.join(_phrases('label'))})\s*[:|–-]\s+",
     re.IGNORECASE,
 )
 _FULL_STOP = re.compile(r"(?<!\.\.)[.!?。！？।۔][^\w.…[]{0,12}$")  # marks and symbols may follow
@@ -233,12 +233,38 @@ def _states(part: str, language: str) -> bool:
 
 
 def is_faulty(text: str, language: str | None) -> bool:
-    """Whether a sentence is a question, very short, or without any verb that the tables know."""
+    """Whether a sentence is a question, very short, a caption, or without a verb of the tables.
+
+    A caption says of a day that is over what is to be seen: it ends in that day and the place, and
+    all its verbs are in the present.
+    """
     asks = text.rstrip(_QUOTES + "”’»)").endswith(("?", "？", "؟"))
     is_short = len(_WORD.findall(text)) < _FAULTLESS_WORDS_MIN
     _, _, rest = text.lstrip().partition(" ")  # the first word of a statement is no verb
-    is_bare = is_short or not _has_verb(_WORD.findall(rest), language)
+    words = _WORD.findall(rest)
+    is_bare = is_short or not _has_verb(words, language)
+    if _stamp(language or "en").search(text) and not _has_form(words, _past(language or "en")):
+        return True
     return asks or (is_bare and not _UNSPACED_SCRIPT.search(text))
+
+
+@cache
+def _stamp(language: str) -> re.Pattern[str]:
+    """A day, and perhaps a place, at the end of a sentence."""
+    return re.compile("|".join(_phrases("stamp", language)) or "(?!)")
+
+
+@cache
+def _past(language: str) -> frozenset[str]:
+    """The forms of verbs but the ending of the present."""
+    return _words("verb", language) - _words("present", language)
+
+
+def names_something(text: str, language: str | None) -> bool:
+    """Whether a sentence has a number or a name, or is in a language that shows no name."""
+    first, *rest = _WORD.findall(text) or ("",)
+    is_name = first[1:].lower() != first[1:] or any(word[0].isupper() for word in rest)
+    return is_name or any(map(str.isdigit, text)) or capitalises_nouns(language or "en")
 
 
 def is_ahead(text: str, language: str | None) -> bool:
