@@ -3,9 +3,9 @@
 Rule 1: strictly extractive. Every sentence is a sentence of a cited item (its title or its text,
 white space folded, a dateline or byline before it dropped, a full stop put behind a headline).
 Rule 2: every chosen item is a source, and nothing else is; those that are less surely about the
-subject or on the events that are told are listed last, and a note says so. A mark stands only behind a sentence that its item
-holds. Citations count from 1 in the order in which the draft names the items; the first citation of
-a sentence is the item that it is taken from.
+subject or on the events that are told are listed last, and a note says so. A mark stands only
+behind a sentence that its item holds. Citations count from 1 in the order in which the draft names
+the items; the first citation of a sentence is the item that it is taken from.
 Rule 3: a story has one place: a section or a brief. The key points are the headlines of the main
 stories, and of what else in them several publishers report; the opening quotes what introduces the
 first of them.

@@ -28,6 +28,7 @@ from attrs import define, field
 from svc_core.text.containment import TextWords
 from svc_core.text.evidence import EvidenceTexts, ScoredItem
 from svc_core.text.extracts import (
+    ANEW_MIN,
     Extract,
     Vector,
     extract_sentences,
@@ -107,7 +108,7 @@ class StoryPlan:
     `order` are the items in the reader's language, the best to lead first; `reach` is how many
     publishers report the development of an item, `place` which one of the story's it is, and
     `closeness` its cosine to the others, by its id. `further` are the headlines of other
-    developments than the lead's, and `apart` the items that no line names.
+    developments than the lead's.
     """
 
     story: Story
@@ -124,7 +125,6 @@ class StoryPlan:
     lines: list[NarrationLine] = field(factory=list)
     further: list[NarrationLine] = field(factory=list)
     section: list[NarrationLine] = field(factory=list)
-    apart: list[EvidenceTexts] = field(factory=list)
 
     @property
     def opener(self) -> Extract | None:
@@ -170,11 +170,11 @@ def reading_order(stories: Iterable[Story]) -> list[Story]:
     """
     pool = list(stories)
     best = max((story.score for story in pool), default=0.0) or 1.0
-    last_dates = {story.key: _last_dated(story) for story in pool}
-    newest = max(last_dates.values(), default=0.0)
+    ends = {o.key: o.last_at.timestamp() if o.is_dated else 0.0 for o in pool}
+    newest = max(ends.values(), default=0.0)
 
     def weight(story: Story) -> float:
-        age = max(newest - last_dates[story.key], 0.0) / 86_400
+        age = (newest - ends[story.key]) / 86_400
         return (
             log2(1 + len(story.publishers))
             + 0.25 * log2(1 + len(story.members))
@@ -182,7 +182,7 @@ def reading_order(stories: Iterable[Story]) -> list[Story]:
             + 0.3 / (1 + age)
         )
 
-    return sorted(pool, key=lambda s: (-round(weight(s), 6), -last_dates[s.key], s.key))
+    return sorted(pool, key=lambda s: (-round(weight(s), 6), -ends[s.key], s.key))
 
 
 class Narrator:
@@ -195,6 +195,7 @@ class Narrator:
         self._plans = [_plan(story, self._language, frequencies) for story in stories]
         self._lines: dict[str, NarrationLine] = {}
         self._quotes: list[Extract] = []
+        self._apart: list[EvidenceTexts] = []  # that no line names
 
     def narrate_stories(self) -> Narration:
         """The main stories in sections, then others in a line each."""
@@ -220,12 +221,10 @@ class Narrator:
                 line if line in headlines else NarrationLine(line.text, line.sources)
                 for line in opening
             ]
-        plans = *main, *others
-        for plan in plans:
+        for plan in (*main, *others):
             self._acknowledge(plan)
-        apart = [item for plan in plans for item in plan.apart]
         stories = [plan.story for plan in untold]
-        return Narration(opening, key_points, sections, briefs, stories, apart)
+        return Narration(opening, key_points, sections, briefs, stories, self._apart)
 
     def _split(self) -> tuple[list[StoryPlan], list[StoryPlan], list[StoryPlan]]:
         """Half of the stories, a few at least, of those near the best score; those that are told in
@@ -257,8 +256,7 @@ class Narrator:
 
     def _draw(self, plan: StoryPlan) -> None:
         """Collect what can be quoted of a story, and the sentence that introduces it."""
-        tongue = plan.lead.reading.language
-        plan.subject = vector_of(plan.heading, tongue, self._frequencies)
+        plan.subject = vector_of(plan.heading, plan.lead.reading.language, self._frequencies)
         groups = [_same_language(group, plan.lead) for group in plan.story.developments]
         least = _QUOTE_MIN * plan.story.score
         parts = [
@@ -274,7 +272,7 @@ class Narrator:
                 quotes.setdefault(quote.item.evidence.id, []).append(quote)
         for part in parts:
             own = [quote for item in part for quote in quotes.get(item.evidence.id, ())]
-            plan.quotes += _newest_quotes(own, tongue)
+            plan.quotes += (quote for quote in own if not _is_outdated(quote, own))
         fit = [o for o in plan.quotes if o.joins or (o.leads and o.item is plan.lead)]
         plan.intro = min(
             fit,
@@ -314,7 +312,8 @@ class Narrator:
         if plan.intro is None:
             lines, terms = self._headlines([plan]), {*plan.lead.reading.title}
             for item in _same_language(plan.story.members, plan.lead):
-                if len(lines) < OPENING_MAX and self._adds(item, terms):
+                is_full = len(lines) == OPENING_MAX
+                if not is_full and self._newness(item, terms) > 1 - ANEW_MIN:
                     terms |= {*item.reading.title}
                     lines.append(self._headline(plan, item))
             return list(dict.fromkeys(lines)), []
@@ -344,11 +343,11 @@ class Narrator:
     def _headline(self, plan: StoryPlan, item: ScoredItem) -> NarrationLine:
         return self._line(plan, with_full_stop(item.reading.headline), item.evidence)
 
-    def _adds(self, item: ScoredItem, terms: Set[str]) -> bool:
-        """Whether a headline reports what some terms do not hold."""
+    def _newness(self, item: ScoredItem, terms: Set[str]) -> float:
+        """The share of a headline that reports what some terms do not hold; 0 of a teaser."""
         head = terms_vector(item.reading.title, self._frequencies)
         new = sum(weight**2 for term, weight in head.items() if term not in terms)
-        return new >= _NEW_MIN and _vagueness(item) < _TEASER
+        return new if _vagueness(item) < _TEASER else 0.0
 
     def _brief(self, plan: StoryPlan) -> NarrationLine:
         """A story in a line: its headline, or what introduces it where that does not report."""
@@ -363,14 +362,15 @@ class Narrator:
         terms = _beginning(plan.story.developments[first])
         places = {first}
         for item in plan.order:
-            reading, at = item.reading, plan.place_of(item)
+            at = plan.place_of(item)
             if len(plan.further) == count:
                 return
             is_near = item.score >= _NEAR_MIN * best
             if at in places or not plan.is_shared(item) or not is_near:
                 continue
             places.add(at)
-            if reading.language == plan.lead.reading.language and self._adds(item, terms):
+            is_own = item.reading.language == plan.lead.reading.language
+            if is_own and self._newness(item, terms) >= _NEW_MIN:
                 terms |= _beginning([item])
                 plan.further.append(self._headline(plan, item))
 
@@ -424,7 +424,7 @@ class Narrator:
                 o.item is not intro.item,
                 -plan.reach[o.item.evidence.id],
                 plan.place_of(o.item),
-                _turn(o),
+                (o.item.evidence.at, o.item.evidence.id, o.place),
             )
         )
         return picks
@@ -480,7 +480,7 @@ class Narrator:
                 named.add(item.publisher)
                 end.also.append(item)
             else:
-                (target.same_event if closeness >= _EVENT_CLOSE_MIN else plan.apart).append(item)
+                (target.same_event if closeness >= _EVENT_CLOSE_MIN else self._apart).append(item)
 
 
 def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
@@ -511,8 +511,8 @@ def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
     leads = [member for member in order if member.reading.sentences] or order
     group = next(group for group in story.developments if leads[0] in group)
     best = merits[leads[0].evidence.id][:3]
-    near = (o for o in leads if o in group and merits[o.evidence.id][:3] == best)
-    lead = _newest_state(min(near, key=_vagueness, default=leads[0]), group)
+    peers = (o for o in leads if o in group and merits[o.evidence.id][:3] == best)
+    lead = _newest_state(min(peers, key=_vagueness, default=leads[0]), group)
     place = {item.evidence.id: at for at, group in enumerate(story.developments) for item in group}
     least = _FURTHER_CLOSE_MIN if len(own) >= MANY_MEMBERS else _CLOSE_MIN
     quotable = {lead} | {
@@ -521,9 +521,8 @@ def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
         if shares[item] >= least or place[item.evidence.id] == place[lead.evidence.id]
         if not is_aside(item.evidence.title)
     }
-    closeness = {member.evidence.id: share for member, share in shares.items()}
-    heading, quotes = _heading(lead), frozenset(quotable)
-    return StoryPlan(story, lead, heading, order, quotes, reach, place, closeness)
+    near = {member.evidence.id: share for member, share in shares.items()}
+    return StoryPlan(story, lead, _heading(lead), order, frozenset(quotable), reach, place, near)
 
 
 def _heading(item: ScoredItem) -> str:
@@ -570,16 +569,11 @@ def _newest_state(lead: ScoredItem, group: Sequence[ScoredItem]) -> ScoredItem:
     return later[-1] if later else lead
 
 
-def _newest_quotes(quotes: Sequence[Extract], language: str | None) -> list[Extract]:
-    """Those of one development's sentences that no later item of it says anew."""
-    return [
-        quote
-        for quote in quotes
-        if not any(
-            _is_later(later.item, quote.item) and says_anew(later.wording, quote.wording, language)
-            for later in quotes
-        )
-    ]
+def _is_outdated(quote: Extract, others: Iterable[Extract]) -> bool:
+    """Whether a later item of a development says a sentence anew."""
+    wording, tongue = quote.wording, quote.item.reading.language
+    later = (other for other in others if _is_later(other.item, quote.item))
+    return any(says_anew(other.wording, wording, tongue) for other in later)
 
 
 def _is_later(item: ScoredItem, other: ScoredItem) -> bool:
@@ -602,24 +596,11 @@ def _is_own(member: ScoredItem, language: str) -> bool:
     return member.reading.language in (primary(language), None)
 
 
-def _turn(quote: Extract) -> tuple[float, str, int]:
-    return quote.item.evidence.at.timestamp(), quote.item.evidence.id, quote.place
-
-
-def _last_dated(story: Story) -> float:
-    """When its latest dated item was published, in seconds since 1970; 0 without one."""
-    dates = (member.evidence.published_at for member in story.members)
-    return max((at.timestamp() for at in dates if at is not None), default=0.0)
-
-
 def _same_language(members: Sequence[ScoredItem], lead: ScoredItem) -> list[ScoredItem]:
     """Those of some items in the language of the lead: the lead, then the most relevant ones."""
     tongue = lead.reading.language
-    matches = [
-        item for item in members if item.reading.language in (tongue, None) or tongue is None
-    ]
-    matches.sort(key=lambda item: (item is not lead, -item.score, item.evidence.id))
-    return matches
+    matches = (o for o in members if tongue is None or o.reading.language in (tongue, None))
+    return sorted(matches, key=lambda item: (item is not lead, -item.score, item.evidence.id))
 
 
 def _key(text: str) -> str:

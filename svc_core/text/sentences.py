@@ -75,7 +75,8 @@ _DATELINE = re.compile(  # places, a date or a publisher, of any language, and t
     r"|^(?:(?:[A-Z0-9]|[^\w\s])+ ){5,}(?=[\"“]?[A-Z](?:[a-z’]| [a-z]))"  # a link in capitals
 )
 _SECTION = re.compile(
-    rf"^(?:[A-Z][\w ]{{2,24}}\s(?:[›»|]|â€º)\s+)|^\w+\+(?: {_BRACKET})?\s*[;|]\s+|^(?:{'|'.join(_phrases('label'))})\s*[:|–-]\s+",
+    rf"^(?:[A-Z][\w ]{{2,24}}\s(?:[›»|]|â€º)\s+)|^\w+\+(?: {_BRACKET})?\s*[;|]\s+|"
+    rf"^(?:{'|'.join(_phrases('label'))})\s*[:|–-]\s+",
     re.IGNORECASE,
 )
 _FULL_STOP = re.compile(r"(?<!\.\.)[.!?。！？।۔][^\w.…[]{0,12}$")  # marks and symbols may follow
@@ -238,26 +239,19 @@ def is_faulty(text: str, language: str | None) -> bool:
     A caption says of a day that is over what is to be seen: it ends in that day and the place, and
     all its verbs are in the present.
     """
+    tongue = language or "en"
     asks = text.rstrip(_QUOTES + "”’»)").endswith(("?", "？", "؟"))
     is_short = len(_WORD.findall(text)) < _FAULTLESS_WORDS_MIN
     _, _, rest = text.lstrip().partition(" ")  # the first word of a statement is no verb
     words = _WORD.findall(rest)
     is_bare = is_short or not _has_verb(words, language)
-    if _stamp(language or "en").search(text) and not _has_form(words, _past(language or "en")):
-        return True
-    return asks or (is_bare and not _UNSPACED_SCRIPT.search(text))
-
-
-@cache
-def _stamp(language: str) -> re.Pattern[str]:
-    """A day, and perhaps a place, at the end of a sentence."""
-    return re.compile("|".join(_phrases("stamp", language)) or "(?!)")
-
-
-@cache
-def _past(language: str) -> frozenset[str]:
-    """The forms of verbs but the ending of the present."""
-    return _words("verb", language) - _words("present", language)
+    past = _words("verb", tongue) - _words("present", tongue)
+    ends_in_day = any(re.search(stamp, text) for stamp in _phrases("stamp", tongue))
+    return (
+        (ends_in_day and not _has_form(words, past))
+        or asks
+        or (is_bare and not _UNSPACED_SCRIPT.search(text))
+    )
 
 
 def names_something(text: str, language: str | None) -> bool:

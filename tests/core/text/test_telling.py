@@ -110,7 +110,9 @@ def check(report: ReportDraft, items: Sequence[EvidenceTexts]) -> None:
         assert not {*names} & {publishers[n] for n in statement.citations}
     citations = {n for line in statements_of(report) for n in numbers_of(line)}
     citations |= {n for section in report.words.sections for n in section.citations}
-    assert citations == set(sources)
+    listed = set(sources) - citations
+    assert not listed or min(listed) > max(citations)
+    assert bool(listed) == any("listed last" in note for note in report.words.notes)
     for part in (
         report.words.opening,
         [*report.words.key_points, *report.words.briefs],
@@ -176,7 +178,7 @@ def test_a_mark_stands_only_behind_what_an_item_holds(make, week) -> None:
     sentence = "The strike at Rotterdam halted 40 container ships on Monday."
     items = [
         make("Strike at Rotterdam halted", f"{sentence} Pilots were asked to wait at sea.", id="a"),
-        make("Rotterdam at a standstill", "Ships: 41.", id="b", source="beta"),
+        make("Strike at Rotterdam goes on", "Container ships: 41.", id="b", source="beta"),
         make("Port closed", f"Pilots agree. {sentence}", id="c", source="gamma"),
     ]
     report = made_of(week, items)
@@ -311,7 +313,7 @@ def test_one_event_is_told_in_the_readers_language_only(make, week) -> None:
 
 
 NEWS = "The airship of Fjordby burned at the harbour before dawn on Sunday."
-APART = "Officials call the fire at the harbour the worst in years."
+APART = "Officials of Norway call the fire at the harbour the worst in years."
 STORM = "Storm sinks two ferries off Fjordby", "Two ferries sank off Fjordby in a storm at noon."
 QUOTE = "“We have lost all that we had in this fire”"
 
@@ -789,8 +791,8 @@ def test_what_is_less_surely_about_the_subject_is_listed_last_and_not_told(make,
     titles = [source.title for source in report.words.sources]
     assert titles[0] == "Zeppelin lands in Albany"
     assert {*titles[1:]} == {"Bread prices rise in Boston", "Baker in Boston retires"}
-    note = "Less surely about this subject, so listed last and not told: 2 of 3 sources."
-    assert report.words.notes == (note,)
+    (note,) = report.words.notes
+    assert note.endswith(", so listed last and not told: 2 of 3 sources.")
     assert report.stories == (near,)
 
 
