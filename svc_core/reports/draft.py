@@ -114,11 +114,9 @@ def select_stories(
         frequencies = Frequencies.of(item.counts for item in items)
     ranking = rank(query, items, frequencies, nearness, window_total=window_total)
     hits = _reports(query, ranking.hits[:SOURCES_MAX], items)
-    order = reading_order(group_stories(hits, frequencies))
-    nearest = tuple(hit.reading.evidence for hit in ranking.nearest)
     return StorySelection(
-        tuple(order),
-        nearest,
+        tuple(reading_order(group_stories(hits, frequencies))),
+        tuple(hit.reading.evidence for hit in ranking.nearest),
         len(ranking.hits),
         frequencies,
         is_scant=ranking.is_scant,
@@ -177,10 +175,7 @@ def _words_of(
     key_points = numbers.statements(narration.key_points)
     sections = tuple(numbers.section(plan, lines) for plan, lines in narration.sections)
     briefs = numbers.statements(narration.briefs)
-    told_count = len(numbers.items)
-    numbers.add(narration.apart)
-    numbers.add(member.evidence for story in narration.untold for member in story.members)
-    untold_count = len(numbers.items) - told_count
+    untold_count = len(numbers.add(narration.apart))
     words = ReportWords(
         opening=opening,
         key_points=key_points,
@@ -190,8 +185,7 @@ def _words_of(
         notes=tuple(_notes(selection, narration.opening, untold_count, language)),
         language=language,
     )
-    stories = (story for story in selection.stories if story not in narration.untold)
-    return words, tuple(numbers.items), tuple(stories)
+    return words, tuple(numbers.items), tuple(narration.stories)
 
 
 class _Numbers:

@@ -70,6 +70,7 @@ _ALSO_CLOSE_MIN, _EVENT_CLOSE_MIN = 0.25, 0.3
 _AGAIN_MIN = 0.8  # cosine from which a sentence stands already; 69 % are rightly so (STS)
 REACH_MIN = 2  # publishers of a development; 28 of 33 such tell the main news, of one 11 of 35
 _NEW_MIN = 0.55  # of a headline, by the squares of its weights, that the lead's development lacks
+_NEW_LINE_MIN = 1 - ANEW_MIN  # the same, that no headline before it has
 _NEWNESS = 0.5  # how much more the newest development counts of those that several report
 _LEAD_MIN = 0.5  # of the best score of a story: below, an item tells a side that was not asked for
 _MATCH = 0.25  # power of the score: what leads is what most items say, and then what was asked
@@ -151,15 +152,15 @@ class StoryPlan:
 class Narration:
     """The lines of a report in reading order; a section is its plan and its lines.
 
-    `untold` are the stories that are less surely about the subject, and `apart` are items that are
-    less surely of the stories that are told.
+    `stories` are those that are told; `apart` are the items that are less surely of these, and then
+    those of stories that are less surely about the subject.
     """
 
     opening: list[NarrationLine]
     key_points: list[NarrationLine]
     sections: list[tuple[StoryPlan, list[NarrationLine]]]
     briefs: list[NarrationLine]
-    untold: list[Story]
+    stories: list[Story]
     apart: list[EvidenceTexts]
 
 
@@ -223,7 +224,8 @@ class Narrator:
             ]
         for plan in (*main, *others):
             self._acknowledge(plan)
-        stories = [plan.story for plan in untold]
+        self._apart += (item.evidence for plan in untold for item in plan.story.members)
+        stories = [plan.story for plan in self._plans if plan not in untold]
         return Narration(opening, key_points, sections, briefs, stories, self._apart)
 
     def _split(self) -> tuple[list[StoryPlan], list[StoryPlan], list[StoryPlan]]:
@@ -312,8 +314,7 @@ class Narrator:
         if plan.intro is None:
             lines, terms = self._headlines([plan]), {*plan.lead.reading.title}
             for item in _same_language(plan.story.members, plan.lead):
-                is_full = len(lines) == OPENING_MAX
-                if not is_full and self._newness(item, terms) > 1 - ANEW_MIN:
+                if len(lines) < OPENING_MAX and self._newness(item, terms) > _NEW_LINE_MIN:
                     terms |= {*item.reading.title}
                     lines.append(self._headline(plan, item))
             return list(dict.fromkeys(lines)), []

@@ -101,10 +101,11 @@ def _signal(
     mentions = [name for name in mentions if {*draft.marks(story, name.name)} & {*citations}]
     places = [mention for mention in mentions if mention.kind == PLACE][:ENTITIES_MAX]
     hits = [mention for mention in mentions if mention.kind not in (PLACE, OTHER)][:ENTITIES_MAX]
+    age = max(until - story.last_at, timedelta())  # 1 at the end of the period, half after two days
     parts = SignalConfidence(
         source_diversity=round(min(log2(1 + len(story.publishers)) / 2, 1.0), 3),
         trigger_strength=event.strength,
-        recency=_recency(story.last_at, until) if story.is_dated else 0.0,
+        recency=round(0.5 ** (age / _RECENT_HALF), 3) if story.is_dated else 0.0,
         specificity=round((bool(hits) + bool(places) + (day is not None)) / 3, 3),
     )
     return ReportSignal(
@@ -136,9 +137,3 @@ def _statement(signal: ReportSignal, story: Story, draft: ReportDraft) -> str:
     points = round(100 * signal.confidence)
     sure = words.say("sure", points=points, publishers=signal.source_count)
     return f"{words.say('signal', kind=signal.type)}{about}{since}. {sure}"
-
-
-def _recency(at: datetime, until: datetime) -> float:
-    """1 at the end of the period, half after two days."""
-    age = max(until - at, timedelta())
-    return round(float(0.5 ** (age / _RECENT_HALF)), 3)

@@ -114,8 +114,8 @@ def extract_sentences(
         matches = closeness >= ABOUT_MIN
         title = {*item.reading.title}
         naming = len(title & vector.keys()) ** 2
-        says = naming > 0 or names_something(text, language)
-        leads = standalone and says and (place == 0 or matches)
+        is_news = naming > 0 or names_something(text, language)
+        leads = standalone and is_news and (place == 0 or matches)
         joins, opens = (leads and naming >= least * len(title) for least in (JOINS_MIN, OPENS_MIN))
         flags = standalone, leads, joins, opens, matches
         sentences.append(Extract(text, item, place, *flags, round(score, 9), vector))

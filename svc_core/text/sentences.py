@@ -200,8 +200,7 @@ def is_aside(headline: str) -> bool:
     is_short = len(_WORD.findall(headline)) < _HEADLINE_WORDS_MIN
     is_label = is_short and not _UNSPACED_SCRIPT.search(headline)
     parts = _HEADLINE_PARTS.split(headline)[1:]
-    is_spoken = bool(_SPOKEN.search(headline))
-    return is_label or is_spoken or any(map(_ASIDE.search, (headline, *parts)))
+    return is_label or any(map(_ASIDE.search, (headline, *parts))) or bool(_SPOKEN.search(headline))
 
 
 def vagueness(headline: str, language: str | None) -> int:
