@@ -87,6 +87,7 @@ _REPORT = "Three ships wait off Fjordby for their crews."
                 "Harbour correspondent Ann Lund tells us why.",
                 "Ann Lund looks at why three ships have no crew.",
                 "Hafenmeister Bo Dahl äußert sich nun zu dem Verkauf.",
+                "Crews wait at the quay after it was sold, in Fjordby, May 16, 2021.",
             )
         ),
         ("Fjordby has more ships than its mayor can sell.",) * 2,
@@ -116,6 +117,9 @@ def test_a_sentence_about_the_item_itself_is_none_of_its_text() -> None:
         ("en", "The mayor says “your hall” is sold to the highest bidder.", True),
         ("en", "The hall that you can rent is sold to the mayor.", False),
         ("en", "Explore the old hall that the mayor has sold.", False),
+        ("en", "The mayor of Fjordby opens the old hall on Sunday in Norland.", False),
+        ("en", "The mayor of Fjordby opened the old hall on Sunday in Norland.", True),
+        ("en", "The mayor of Fjordby will open the old hall on Sunday.", True),
         ("en", "Sold by the mayor to the highest bidder in Fjordby.", False),
         ("de", "Der Bürgermeister von Fjordby hat die alte Halle verkauft.", True),
         ("de", "Sie haben die alte Halle in Fjordby für immer verkauft.", False),
@@ -187,8 +191,20 @@ def test_a_headline_is_vague_that_teases_or_has_no_verb(
     assert vagueness(headline, language) == expected
 
 
-def test_a_headline_has_no_marks_of_a_live_blog() -> None:
-    assert clean_headline("Harbour: +++ Ships wait for C++ +++") == "Harbour: Ships wait for C++"
+@pytest.mark.parametrize(
+    ("headline", "expected"),
+    [
+        ("Harbour: +++ Ships wait for C++ +++", "Harbour: Ships wait for C++"),
+        ("Q+ (for subscribers); Ships wait", "Ships wait"),
+        ("quay+ | Ships wait", "Ships wait"),
+        ("Quay+: Ships wait", "Quay+: Ships wait"),
+        ("Q+ (A); Ships", "Q+ (A); Ships"),
+    ],
+)
+def test_a_headline_has_no_marks_of_a_live_blog_or_a_paid_article(
+    headline: str, expected: str
+) -> None:
+    assert clean_headline(headline) == expected
 
 
 @pytest.mark.parametrize("piece", ["A. ", "Mr. ", "U.S. ", "<!--", "(", "' . "])

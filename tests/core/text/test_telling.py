@@ -315,6 +315,7 @@ def test_one_event_is_told_in_the_readers_language_only(make, week) -> None:
 NEWS = "The airship of Fjordby burned at the harbour before dawn on Sunday."
 APART = "Officials of Norway call the fire at the harbour the worst in years."
 STORM = "Storm sinks two ferries off Fjordby", "Two ferries sank off Fjordby in a storm at noon."
+ROBOT = "To go on, a box below has to be ticked, so that no robot reads this page."
 QUOTE = "“We have lost all that we had in this fire”"
 
 
@@ -324,6 +325,7 @@ QUOTE = "“We have lost all that we had in this fire”"
         (("Airship of Fjordby burned", NEWS), [NEWS, STORM[1]], []),
         (("Airship of Fjordby burned", APART), ["Airship of Fjordby burned.", STORM[1]], [[APART]]),
         ((QUOTE, APART), [STORM[1]], []),
+        (("Airship of Fjordby burned", ROBOT), ["Airship of Fjordby burned.", STORM[1]], []),
         ((QUOTE, ""), [STORM[1]], []),
     ],
 )
