@@ -10,8 +10,9 @@ from svc_core import data
 from svc_core.agent import row_facts as facts
 from svc_core.agent.agent_ports import ToolHit
 from svc_core.agent.named_rows import Subject, public_hit
-from svc_core.agent.question import ParsedQuestion
+from svc_core.agent.question import ParsedQuestion, word_indexes
 from svc_core.agent.row_facts import CitedSentence, country_name, figure, quote_text
+from svc_core.agent.text_query import asks_for
 from svc_core.text.frequencies import background
 from svc_core.text.words import split_words, term_of
 
@@ -66,7 +67,8 @@ class ListQuery:
     def filters(self) -> dict[str, str]:
         """The inputs that its words mean."""
         pairs = (value[0].partition("=") for value in self.question.values("filter", self.kind))
-        return {name: value for name, _, value in pairs if value}
+        skip = "status" if asks_for("when", self.question.words) else ""  # "when does it close"
+        return {name: value for name, _, value in pairs if value and name != skip}
 
     @property
     def terms(self) -> list[str]:
@@ -76,8 +78,11 @@ class ListQuery:
         skips = question.place_words if is_located else frozenset()
         return [question.words[index] for index in question.free(self.kind) if index not in skips]
 
-    def attempts(self) -> Iterator[tuple[dict[str, Any], frozenset[int]]]:
-        """Arguments for the list, one after another until some rows match, and what they hold."""
+    def attempts(self) -> Iterator[tuple[dict[str, Any], frozenset[int], float]]:
+        """Arguments for the list, one after another until some rows match, and what they hold.
+
+        The third item is the share of the question's weight that a row need not hold.
+        """
         inputs, question = self.row_kind.inputs, self.question
         arguments: dict[str, Any] = self.filters
         if "country" in inputs and question.countries and not self.is_placed:
@@ -90,15 +95,21 @@ class ListQuery:
         ids = [hit.id for hit in hits if hit.row.get("type")]
         named = frozenset().union(*(subject.words for subject in self.subjects))
         if "entityId" in inputs and ids:
-            yield {**arguments, "entityId": ",".join(dict.fromkeys(ids))}, named
+            yield {**arguments, "entityId": ",".join(dict.fromkeys(ids))}, named, UNHELD_MAX
         if "vendor" in inputs and self.terms:
-            yield {**arguments, "vendor": " ".join(self.terms)}, frozenset(question.free(self.kind))
+            used = frozenset(question.free(self.kind))
+            yield {**arguments, "vendor": " ".join(self.terms)}, used, UNHELD_MAX
         words = " ".join(self.terms)[:300]
-        yield {**arguments, **({"q": words} if "q" in inputs and words else {})}, frozenset()
+        has_query = bool("q" in inputs and words)
+        yield {**arguments, **({"q": words} if has_query else {})}, frozenset(), UNHELD_MAX
+        if has_query and self.filters and asks_for("who", question.words):
+            yield arguments, frozenset(), 0.0  # words that the names of rows do not hold
 
     # -- rows ----------------------------------------------------------------------------------
 
-    def matches(self, rows: Iterable[ToolHit], used: frozenset[int]) -> list[ToolHit]:
+    def matches(
+        self, rows: Iterable[ToolHit], used: frozenset[int], unheld_max: float
+    ) -> list[ToolHit]:
         """The rows that match; the list was narrowed by the words at `used`."""
         question = self.question
         skips = used | (question.place_words if self.row_kind.inputs & {"country"} else frozenset())
@@ -109,7 +120,7 @@ class ListQuery:
         lacks = [{*missing_words(hit.row, terms)} for hit in hits]
         held = terms.keys() - set.intersection(*lacks) if lacks else set()
         shares = ((self._share(lack), self._share(lack & held, held)) for lack in lacks)
-        hits = [hit for hit, share in zip(hits, shares, strict=True) if max(share) <= UNHELD_MAX]
+        hits = [hit for hit, share in zip(hits, shares, strict=True) if max(share) <= unheld_max]
         return [hit for hit in hits if self.is_within(hit, self.path(hits))]
 
     def is_within(self, row: ToolHit, path: str = "") -> bool:
@@ -171,8 +182,10 @@ class ListQuery:
     @property
     def date(self) -> str:
         """The member that a time refers to."""
-        dates = self.question.values("date", self.kind)
-        return dates[0][0] if dates else self.row_kind.date
+        parts = [part for part in self.question.with_role("date") if part.is_of(self.kind)]
+        filters = word_indexes(self.question.with_role("filter"))
+        plain = [part for part in parts if part.start not in filters] or parts
+        return plain[0].value.split()[1] if plain else self.row_kind.date
 
     def by_date(self, rows: Iterable[ToolHit]) -> list[ToolHit]:
         """The rows, the latest first, and last those without a date."""

@@ -306,7 +306,9 @@ class _Planner:
             rows = [row for row in rows if listing.is_met(row.row) and listing.is_within(row)]
             is_other = bool(self.question.kinds) and kind not in self.question.kinds
             most = 0.0 if is_other else UNHELD_MAX
-            rows = [row for row in rows if self.unheld(kind, query.cues, row) <= most]
+            shares = [self.unheld(kind, query.cues, row) for row in rows]
+            most = min([most, *(share for share in shares if share <= most)])
+            rows = [row for row, share in zip(rows, shares, strict=True) if share <= most]
             if is_open or any(fact.name == "probability" for fact in query.facts):
                 rows = self.nearest(rows, SAME_MIN if is_open else NEAREST_MIN)
             lines = _sentences(query.facts, rows)
@@ -372,12 +374,13 @@ class _Planner:
         ends = {"periodFrom": span.start, "periodTo": span.end} if span else {}
         bounds: dict[str, Any] = {name: at.date().isoformat() for name, at in ends.items() if at}
         is_change = parsed.has("change")
+        is_past = parsed.is_extreme and len(parsed.countries) + len(parsed.values("region")) == 1
         for area in areas or [{}]:
-            newest = {} if span or is_change else {"latest": True}
+            newest = {} if span or is_change or is_past else {"latest": True}
             answer = yield from self.list_all("list_finint", **area, **bounds, **newest)
             if newest and any(row.row["value"] is None for row in answer.hits):
                 answer = yield from self.list_all("list_finint", **area)
-            is_full = bool(span) and not is_change
+            is_full = bool(span or is_past) and not is_change
             hits += figures.series_ends(answer.hits, is_first=is_change, is_full=is_full)
         rows, unheld = figures.meant_series(hits, parsed)
         if unheld > UNHELD_MAX:
@@ -435,8 +438,9 @@ class _Planner:
 
     def listed_kind(self) -> str | None:
         names = [kind for kind in self.question.kinds if kind in row_kinds()]
-        words = [value[0] for role in ("group", "filter") for value in self.question.values(role)]
-        names = names or [kind for kind in words if kind in row_kinds() and not self.subjects]
+        roles = ("filter",) if names == ["country"] else () if names else ("group", "filter")
+        words = [value[0] for role in roles for value in self.question.values(role)]
+        names += [kind for kind in words if kind in row_kinds() and not self.subjects]
         names = [kind for kind in names if kind != "country"] or names
         role = "count" if self.question.counted_kind else "list"
         if self.question.has(role) and names:
@@ -472,7 +476,8 @@ class _Planner:
     def looser_lists(self) -> Plan[list[CitedSentence]]:
         """Rows of a kind that only a filter, a time or words narrow ("droughts in July")."""
         kind = self.listed_kind()
-        if kind is None or self.missing or self.question.has("negation"):
+        named = {hit.row["kind"] for subject in self.subjects for hit in subject.hits}
+        if kind is None or kind in named or self.missing or self.question.has("negation"):
             return []
         listing = ListQuery(self.question, kind)
         is_narrow = listing.filters or self.question.span or not self.question.free(kind)
@@ -485,11 +490,11 @@ class _Planner:
         answer = ToolAnswer(())
         is_beside = any(fact.number == "borders" for fact in self.fact_query(kind).facts)
         is_blind = kind == "country" and self.question.countries and not is_beside
-        for arguments, used in () if is_blind else listing.attempts():
+        for arguments, used, unheld_max in () if is_blind else listing.attempts():
             page = yield from self.list_all(listing.row_kind.tool, **arguments)
             if self.question.thresholds and page.hits and not listing.has_measure(page.hits):
                 return []
-            hits = listing.matches(page.hits, used)
+            hits = listing.matches(page.hits, used, unheld_max)
             free, query = self.question.terms_of(self.question.free(kind)), self.fact_query(kind)
             lines = _sentences(() if query.is_plain else query.facts, hits)
             owners = {line.hits[0].id for line in lines if not missing_words({"": line.text}, free)}
@@ -497,7 +502,8 @@ class _Planner:
             answer = evolve(page, hits=tuple(hits))
             if hits:
                 return self.list_sentences(listing, answer)
-            if not listing.terms and not answer.has_more:
+            is_whole = not listing.terms or (page.hits and used >= {*self.question.free(kind)})
+            if is_whole and not answer.has_more:
                 return self.none_listed(listing, page)
         return []
 
@@ -512,7 +518,8 @@ class _Planner:
     def list_sentences(self, listing: ListQuery, answer: ToolAnswer) -> list[CitedSentence]:
         """How many rows there are, which is the extreme, or some of them."""
         rows = distinct(listing.by_date(answer.hits))
-        shown = rows[: self.question.limit or _SHOWN_MAX]
+        size = _SHOWN_MAX if len(rows) > _CITED_MAX else _CITED_MAX
+        shown = rows[: self.question.limit or size]
         lines = listing.lines(shown)
         if self.question.thresholds:
             lines = _sentences(listing.measures(answer.hits), shown) or lines
@@ -542,7 +549,7 @@ class _Planner:
             among = f"The {word} of {_at_least(answer)}{summary}"
             sentences = _sentences(measures, best[:_SHOWN_MAX]) or listing.lines(best[:_SHOWN_MAX])
             return [evolve(sentence, text=f"{among}: {sentence.text}") for sentence in sentences]
-        is_long = len(rows) > _SHOWN_MAX and not is_news
+        is_long = len(rows) > len(shown) and not is_news
         return [self.count_sentence(summary, answer), *lines] if is_long else lines
 
     def count_sentence(self, noun: str, answer: ToolAnswer) -> CitedSentence:
@@ -564,9 +571,9 @@ class _Planner:
         lines = self.texts() if parsed.free() or parsed.places else []
         listing = ListQuery(parsed, "incident")
         lines = [line for line in lines if not line.text.startswith(line.hits[0].title)]
-        for arguments, used in listing.attempts():
+        for arguments, *bounds in listing.attempts():
             answer = yield from self.list_all("list_incidents", **arguments)
-            rows = listing.matches(answer.hits, used)
+            rows = listing.matches(answer.hits, *bounds)
             cited = {hit.id for line in lines for hit in line.hits}
             lines += listing.lines([hit for hit in rows if hit.id not in cited][:_SHOWN_MAX])
         return lines

@@ -60,9 +60,9 @@ async def _answer(turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
 
 def _text_events(sentences: Sequence[CitedSentence], tools: Toolbox) -> Iterator[Event]:
     """The sentences with their citation marks, each source before the first that cites it."""
-    numbers: dict[str, int] = {}
+    numbers: dict[tuple[str, str | None], int] = {}
     for sentence in sentences:
-        hits = {hit.path or hit.id: hit for hit in sentence.hits}
+        hits = {(hit.id, hit.path): hit for hit in sentence.hits}
         new_keys = [key for key in hits if key not in numbers]
         if len(numbers) + len(new_keys) > SOURCES_MAX:
             continue
