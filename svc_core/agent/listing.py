@@ -10,7 +10,7 @@ from svc_core import data
 from svc_core.agent import row_facts as facts
 from svc_core.agent.agent_ports import ToolHit
 from svc_core.agent.named_rows import Subject, public_hit
-from svc_core.agent.question import ParsedQuestion, word_indexes
+from svc_core.agent.question import ParsedQuestion
 from svc_core.agent.row_facts import CitedSentence, country_name, figure, quote_text
 from svc_core.agent.text_query import asks_for
 from svc_core.text.frequencies import background
@@ -183,7 +183,7 @@ class ListQuery:
     def date(self) -> str:
         """The member that a time refers to."""
         parts = [part for part in self.question.with_role("date") if part.is_of(self.kind)]
-        filters = word_indexes(self.question.with_role("filter"))
+        filters = self.question.words_of("filter")
         plain = [part for part in parts if part.start not in filters] or parts
         return plain[0].value.split()[1] if plain else self.row_kind.date
 
@@ -215,15 +215,10 @@ class ListQuery:
         limits = dict.fromkeys(
             f"{limit.side} {figure(limit.value)}" for limit in self.question.thresholds
         )
-        notes += [f"{self._measure_name(rows)} {limit}" for limit in limits]
+        measures = [fact.name for fact in self.measures(rows)] or self.path(rows).split(".")
+        notes += [f"{measures[-1]} {limit}" for limit in limits]
         notes += [f"“{quote_text(' '.join(words))}”"] if words else []
         return [*notes, *([self.question.span.text] if self.question.span else [])]
-
-    def _measure_name(self, rows: Iterable[ToolHit]) -> str:
-        """The name of the member that rows are compared by."""
-        path = self.path(rows)
-        names = (fact.name for fact in facts.facts_of(self.kind) if fact.number == path)
-        return next(names, path.rpartition(".")[2])
 
     def foremost(self, rows: Sequence[ToolHit]) -> tuple[str, str, list[ToolHit]] | None:
         """The extreme that is asked for: its adjective, member and rows; None where none is."""

@@ -19,7 +19,6 @@ from svc_core.intel.linking.name_forms import normal_name
 from svc_core.text.words import split_words
 
 TYPO_MIN = 5  # letters
-_FORMS_MAX = 3  # words of a legal form behind a name
 _NAMELESS = ("newsItem", "incident", "event", "market", "signal", "report", "indicator")
 """Kinds of rows whose titles are sentences."""
 
@@ -65,7 +64,6 @@ def _matches(
             for verbatim, plain in [(split_words(label), normal_name(label).split())]
             for form in (verbatim, plain)
             if len(form) > is_title and (run := _run(question.words, form, same)) & meant
-            if form is verbatim or (run := _with_form(question.words, run))
             if run & meant == meant or not run & meant <= roles
         ]
         if names:
@@ -87,15 +85,6 @@ def _run(
         if _is_same(window, form, same) or _is_same(sorted(window), target, same):
             return frozenset(range(start, start + size))
     return frozenset()
-
-
-def _with_form(words: Sequence[str], run: frozenset[int]) -> frozenset[int]:
-    """The indexes of a name and of the words of a legal form behind it."""
-    start, end = min(run), max(run) + 1
-    name = normal_name(" ".join(words[start:end]))
-    longer = range(min(end + _FORMS_MAX, len(words)), end, -1)
-    ends = (at for at in longer if normal_name(" ".join(words[start:at])) == name)
-    return frozenset(range(start, next(ends, end)))
 
 
 def _is_same(words: Sequence[str], form: Sequence[str], same: Callable[[str, str], bool]) -> bool:

@@ -51,7 +51,7 @@ NEAREST_MIN, SAME_MIN = 0.6, 0.8
 something is, and one that asks whether it happened."""
 QUERY_MAX = 200  # characters that the search takes
 _TEXTS = ("newsItem", "report", "incident", "signal", "event", "cve", "entity")
-_FACT_KINDS = {"threatActor": "actor", "vulnerability": "cve"}
+_FACT_KINDS = {"threatActor": "actor", "vulnerability": "cve", "country": "country"}
 _TIMELESS = ("country", "entity", "actor")
 """Kinds of facts that rows state as they are now."""
 _DESCRIBED = ("incident", "event", "market", "signal")
@@ -187,10 +187,8 @@ class _Planner:
             names = [] if query.is_plain else [fact.name for fact in query.facts[:2]]
             self.missing += [f"the {name} of {parsed.span.text}" for name in names]
             return evolve(query, facts=tuple(facts.fitting(query.facts, "when")))
-        is_other = (
-            parsed.has("metric", "series", "form") or self.unheld(kind, query.cues, None) or others
-        )
-        if query.is_plain and is_other:
+        is_other = parsed.has("metric", "series", "form") or others
+        if query.is_plain and (is_other or self.unheld(kind, query.cues, None)):
             return evolve(query, facts=())
         if ["many"] in parsed.values("count"):
             return evolve(query, facts=tuple(fact for fact in query.facts if fact.number))
@@ -231,10 +229,12 @@ class _Planner:
                 text = f"“{name}” names {len(rows)} that are kept apart: {english_list(kinds)}"
                 sentences.append(CitedSentence(text, tuple(rows)))
             for row in rows[:_ALIKE_MAX]:
-                kind = self.kind_of(row)
+                type_ = "country" if "alpha3" in row.row else str(row.row.get("type"))
+                kind = _FACT_KINDS.get(type_, "entity")
                 by_kind.setdefault(kind, []).append((yield from self.full_row(kind, row)))
         edges = (yield from self.relations()) if self.question.has("relation") else []
-        words = facts.phrase(self.question.text_of(self.relation_words))
+        relation = self.question.words_of("relation")
+        words = facts.phrase(self.question.text_of(relation))
         lines: list[CitedSentence] = []
         for kind, rows in by_kind.items():
             query = self.fact_query(kind)
@@ -246,17 +246,6 @@ class _Planner:
                 lines += self.sentences_of(self.fact_query("entity"), rows)
         lines = lines or edges
         return [*sentences, *lines] if lines else []
-
-    @property
-    def relation_words(self) -> frozenset[int]:
-        """The indexes of the words that ask for a relation."""
-        return question.word_indexes(self.question.with_role("relation"))
-
-    def kind_of(self, row: ToolHit) -> str:
-        """The kind of facts that a row states."""
-        if "alpha3" in row.row:
-            return "country"
-        return _FACT_KINDS.get(str(row.row.get("type")), "entity")
 
     def full_row(self, kind: str, row: ToolHit) -> Plan[ToolHit]:
         """A row with the members that only the operation for its kind answers."""
@@ -285,7 +274,7 @@ class _Planner:
                     text = f"{labels[ends[0]]} – {facts.in_words(type_)} – {labels[ends[1]]}"
                     sentences.append(CitedSentence(text, (evolve(entity, path=answer.path),)))
         if not sentences and self.subjects:
-            words = self.question.text_of(self.relation_words)
+            words = self.question.text_of(self.question.words_of("relation"))
             self.missing.append(f"any relation “{words}” of {quote_text(self.named()[0].title)}")
         return sentences[:_SHOWN_MAX]
 
@@ -399,19 +388,15 @@ class _Planner:
     # -- the ledger and reports ----------------------------------------------------------------
 
     def ledger(self) -> Plan[list[CitedSentence]]:
-        hits = [hit for subject in self.subjects for hit in subject.hits]
-        subjects = [public_hit(hit) for hit in hits if hit.row["kind"] == "subject"]
-        if subjects:
-            return (yield from self.ledger_view(subjects[0]))
-        return []
-
-    def ledger_view(self, subject: ToolHit) -> Plan[list[CitedSentence]]:
         """What the ledger believes of a subject, as of the time that is asked for."""
+        hits = (hit for subject in self.subjects for hit in subject.hits)
+        if not (subject := next((hit for hit in hits if hit.row["kind"] == "subject"), None)):
+            return []
         time = self.question.span.last if self.question.span else None
         axis = "recordTime" if self.question.has("recorded") else "validTime"
         answer = yield from self.call("fold_ledger_subject", subjectId=subject.id, **{axis: time})
         free = set(self.question.free("ledger")) - self.named_words
-        terms = {term_of(self.question.words[index]) for index in free}
+        terms = {self.question.phrase[index] for index in free}
         if not answer.hits:  # all calls are spent
             return []
         view = evolve(answer.hits[0], title=subject.title)
@@ -464,14 +449,10 @@ class _Planner:
             return []
         query = self.fact_query(kind)
         narrows = parsed.has("list") and (parsed.span or ListQuery(parsed, kind).filters)
-        is_open = is_scoped or bool(parsed.thresholds or (narrows and not self.is_odds(query)))
+        is_open = is_scoped or bool(parsed.thresholds or (narrows and not is_odds(query)))
         if not is_open and kind in _DESCRIBED and query.facts and not query.is_plain:
             return (yield from self.described())
         return (yield from self.list_rows(kind))
-
-    def is_odds(self, query: facts.FactQuery) -> bool:
-        """Whether it asks how likely something is, which no other market than its own tells."""
-        return not query.is_plain and any(fact.name == "probability" for fact in query.facts)
 
     def looser_lists(self) -> Plan[list[CitedSentence]]:
         """Rows of a kind that only a filter, a time or words narrow ("droughts in July")."""
@@ -482,7 +463,7 @@ class _Planner:
         listing = ListQuery(self.question, kind)
         is_narrow = listing.filters or self.question.span or not self.question.free(kind)
         is_own = bool(self.subjects) and "entityId" in listing.row_kind.inputs
-        is_open = (is_narrow or is_own) and not self.is_odds(self.fact_query(kind))
+        is_open = (is_narrow or is_own) and not is_odds(self.fact_query(kind))
         return (yield from self.list_rows(kind)) if is_open else []
 
     def list_rows(self, kind: str) -> Plan[list[CitedSentence]]:
@@ -549,7 +530,7 @@ class _Planner:
             among = f"The {word} of {_at_least(answer)}{summary}"
             sentences = _sentences(measures, best[:_SHOWN_MAX]) or listing.lines(best[:_SHOWN_MAX])
             return [evolve(sentence, text=f"{among}: {sentence.text}") for sentence in sentences]
-        is_long = len(rows) > len(shown) and not is_news
+        is_long = len(rows) > _SHOWN_MAX and not is_news
         return [self.count_sentence(summary, answer), *lines] if is_long else lines
 
     def count_sentence(self, noun: str, answer: ToolAnswer) -> CitedSentence:
@@ -571,9 +552,9 @@ class _Planner:
         lines = self.texts() if parsed.free() or parsed.places else []
         listing = ListQuery(parsed, "incident")
         lines = [line for line in lines if not line.text.startswith(line.hits[0].title)]
-        for arguments, *bounds in listing.attempts():
+        for arguments, used, unheld_max in listing.attempts():
             answer = yield from self.list_all("list_incidents", **arguments)
-            rows = listing.matches(answer.hits, *bounds)
+            rows = listing.matches(answer.hits, used, unheld_max)
             cited = {hit.id for line in lines for hit in line.hits}
             lines += listing.lines([hit for hit in rows if hit.id not in cited][:_SHOWN_MAX])
         return lines
@@ -594,7 +575,7 @@ class _Planner:
         # What a text asks, it does not state.
         numbers = {pick.text: pick.numbers for pick in picks if not pick.text.endswith("?")}
         quotes = ((text, tuple(hits[n] for n in ns)) for text, ns in numbers.items())
-        return [CitedSentence(_quotation(text, _publication(rows)), rows) for text, rows in quotes]
+        return [CitedSentence(_quotation(text, rows), rows) for text, rows in quotes]
 
     # -- what is unknown -----------------------------------------------------------------------
 
@@ -633,17 +614,18 @@ def _closest(texts: Sequence[str], rows: Sequence[ToolHit]) -> list[CitedSentenc
     return [line] if rows else []
 
 
+def is_odds(query: facts.FactQuery) -> bool:
+    """Whether it asks how likely something is, which no other market than its own tells."""
+    return not query.is_plain and any(fact.name == "probability" for fact in query.facts)
+
+
 def _at_least(answer: ToolAnswer) -> str:
     return "at least " if answer.has_more else ""
 
 
-def _publication(rows: Sequence[ToolHit]) -> facts.Row:
-    """The row that says who published it, else the first."""
-    return next((row.row for row in rows if row.row.get("source")), rows[0].row)
-
-
-def _quotation(text: str, row: facts.Row) -> str:
+def _quotation(text: str, rows: Sequence[ToolHit]) -> str:
     """A sentence of a row's text behind the code of the row, or before who published it when."""
+    row = next((row.row for row in rows if row.row.get("source")), rows[0].row)
     if "cveId" in row:
         return f"{row['cveId']}: {text}"
     source, day = row.get("source"), str(row.get("publishedAt") or "")[:10]

@@ -158,6 +158,10 @@ class ParsedQuestion:
         """The parts that have one of these roles."""
         return [part for part in self.parts if part.role in roles]
 
+    def words_of(self, *roles: str) -> frozenset[int]:
+        """The indexes of the words that have one of these roles."""
+        return word_indexes(self.with_role(*roles))
+
     def kind_behind(
         self, role: str, kinds: Sequence[str], names: frozenset[int] = frozenset()
     ) -> str | None:
@@ -200,7 +204,7 @@ class ParsedQuestion:
     @property
     def content(self) -> frozenset[int]:
         """The indexes of the words that mean something: those of the table, and no stop words."""
-        plain = word_indexes(part for part in self.parts if part.role in ("plain", "generic"))
+        plain = self.words_of("plain", "generic")
         telling = word_indexes(part for part in self.parts if part.role not in ("plain", "generic"))
         return telling | (frozenset(range(len(self.words))) - plain - self.stops)
 
