@@ -317,7 +317,7 @@ def _hits(pool: _Pool, question: Query) -> Iterable[_Hit]:
         reading = reading_of(_evidence(text))
         if any(reading.holds(run) for run in question.exclusions):
             continue
-        ((share, _),) = answer_shares(question, [reading], table)
+        ((share, *_),) = answer_shares(question, [reading], table)
         lexical = round(share, DIGITS) if share and id_ in pool.by_words else None
         near = pool.near.get(id_)
         yield _Hit(text, reading, table, lexical, None if near is None else round(near, DIGITS))

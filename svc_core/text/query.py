@@ -80,7 +80,9 @@ class Query:
         compounds = (w for w in split_words(subject) if term_of(w) in factors and not whole)
         elements = (term for word in compounds for term in compound_parts(word, subtag))
         factors |= dict.fromkeys(elements, _PART_FACTOR) | factors
-        boosts = [_group_text(match) for match in _QUOTATION.finditer(subject)] + list(keywords)
+        boosts = [match[match.lastindex or 0] for match in _QUOTATION.finditer(subject)] + list(
+            keywords
+        )
         phrases = _runs(map(terms_of, boosts))
         is_list = _LIST_BREAK.search(subject) is not None
         subjects = (
@@ -98,7 +100,7 @@ class Query:
             factors,
             () if whole else tuple(country_synonyms(terms_of(subject))),
             phrases,
-            _runs(terms_of(_group_text(match)) for match in _EXCLUSION.finditer(topic)),
+            _runs(terms_of(match[match.lastindex or 0]) for match in _EXCLUSION.finditer(topic)),
             tuple(part.with_phrases(phrases) for part in parts),
             is_list and bool(parts),
             " ".join(subject.split()),
@@ -150,10 +152,6 @@ def _names(subject: str) -> str:
         for before, word in pairwise(bare)
         if word[:1].isupper() and before[-1:] not in _SENTENCE_ENDS
     )
-
-
-def _group_text(match: re.Match[str]) -> str:
-    return str(next(filter(None, match.groups())))
 
 
 def _runs(phrases: Iterable[Sequence[str]]) -> tuple[Run, ...]:

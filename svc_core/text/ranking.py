@@ -18,8 +18,10 @@ ADR 50 and ADR 52 say what each number was measured against.
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from heapq import nlargest
+from itertools import repeat
 from math import log, sqrt
-from operator import attrgetter, mul
+from operator import attrgetter, mul, truediv
 from statistics import fmean
 from typing import NamedTuple
 
@@ -41,6 +43,7 @@ _WINDOW_PRIOR = 100  # items that hold no term; without them a small window's ow
 _TOP_FULL = 0.3  # where the best item answers less of the query, feedback counts less
 _MATCH_MIN, _FEEDBACK_FULL = 0.5, 0.2  # of the best item's match, or as near to the best three
 _STORY_FEEDBACK = 0.1  # mean of the items of a story: below, only its own hits are relevant
+_NEAREST = 5  # items whose mean nearness tells whether anything is near
 ABOUT = 0.3  # match of an item that is about a subject
 NEAREST = 3  # misses that are reported where no item is relevant
 
@@ -50,21 +53,20 @@ class _Basis:
     """How items are selected, by their words alone or with their meaning.
 
     `feedback` is its weight in the score, `threshold` what the score must reach. `weights` and
-    `bias` are of a logistic regression that says whether a query has an answer: 3.5 % of those that
-    have one are below `least`, 7.5 % below `scant`.
+    `bias` are of a logistic regression that says whether a query has an answer: 2 % of those that
+    have one are below 0, 6 % below `scant`.
     """
 
     feedback: float
     threshold: float
     weights: tuple[float, ...]
     bias: float
-    least: float
     scant: float
 
 
-# The regression is fitted on development questions by `benchmarks/data/answers.py`.
-_WORDS = _Basis(3.5, 0.70, (2.61, 3.16, 2.50, 0.73), -5.89, -1.34, -0.68)
-_MEANING = _Basis(2.5, 0.85, (0.86, 2.78, 3.46, 1.05), -10.22, -1.69, -0.61)
+# The regression is fitted as `benchmarks/data/answers.py` does, on the five sets of ADR 60.
+_WORDS = _Basis(3.5, 0.70, (2.31, 2.79, 2.88, 1.25, 2.16), -9.42, 0.68)
+_MEANING = _Basis(2.5, 0.85, (0.80, 1.52, 2.64, 0.72, 1.99, 1.86), -11.46, 1.05)
 
 
 class Nearness(NamedTuple):
@@ -82,12 +84,14 @@ class Hit:
     """An item with its scores; `nearness` is None where its meaning was not compared.
 
     `soft` is the share of the query that it answers by its words, `head` the part of the query that
-    its headline and lead hold; `top` is the best score of its subject.
+    its headline and lead hold, `rare` the part of the two heaviest terms that it holds; `top` is
+    the best score of its subject.
     """
 
     reading: Reading
     soft: float
     head: float
+    rare: float
     nearness: Nearness | None = None
     feedback: float = 0.0
     top: float = 1.0
@@ -179,7 +183,7 @@ def _with_stories(ranking: Ranking, items: Sequence[Reading]) -> list[Hit]:
     brought: list[Hit] = []
     for story in {hit.reading.evidence.story for hit in ranking.hits[:_SEEDS]} - {None}:
         members = [item for item in items if item.evidence.story == story]
-        rows = [hits.get(item.evidence.id) or Hit(item, 0.0, 0.0) for item in members]
+        rows = [hits.get(item.evidence.id) or Hit(item, 0.0, 0.0, 0.0) for item in members]
         publishers = {item.evidence.publisher for item in members}
         if len(publishers) > 1 and fmean(row.feedback for row in rows) >= _STORY_FEEDBACK:
             brought += rows
@@ -216,7 +220,7 @@ class _Window:
         self, query: Query, items: Sequence[Reading], table: Frequencies, total: int
     ) -> None:
         self.terms, self.items, self.frequencies, self.total = query.terms, items, table, total
-        self.vectors, self.distinction = _Vectors(table), cache(self._distinction)
+        self.distinction = cache(self._distinction)
         self.near: Mapping[str, Nearness] = {}
 
     def _distinction(self, term: str) -> float:
@@ -235,6 +239,22 @@ class _Window:
         size = self.total + 1 + _WINDOW_PRIOR
         return max(0.0, log(size / holders) / log(size))
 
+    def vector(self, item: Reading) -> dict[str, float]:
+        """The vector of an item: `(1 + ln count) * idf`, of length 1."""
+        idf, length = self.frequencies.weights, self._length(item)
+        return {term: idf[term] * (1 + log(n)) / length for term, n in item.counts.items()}
+
+    def cosine(self, item: Reading, unit: Mapping[str, float]) -> float:
+        """The cosine of the vector of an item and that of some terms, of length 1."""
+        idf, counts = self.frequencies.weights, item.counts
+        shared = ((term, weight) for term, weight in unit.items() if term in counts)
+        product = sum(weight * idf[term] * (1 + log(counts[term])) for term, weight in shared)
+        return product / self._length(item) if product else 0.0
+
+    def _length(self, item: Reading) -> float:
+        idf = self.frequencies.weights
+        return sqrt(sum((idf[term] * (1 + log(n))) ** 2 for term, n in item.counts.items()))
+
 
 def _answer(query: Query, window: _Window) -> Ranking:
     """The ranking of one subject; `nearest` are all hits.
@@ -247,7 +267,7 @@ def _answer(query: Query, window: _Window) -> Ranking:
         rows = [hit for hit in hits if hit.basis is basis]
         features = answer_features(query, rows, window.frequencies)
         odds += [(basis, basis.bias + sum(map(mul, basis.weights, features)))] if rows else []
-    is_answered = any(number >= basis.least for basis, number in odds)
+    is_answered = any(number >= 0 for _, number in odds)
     top = max((hit.match for hit in hits), default=0.0)
     relevant = tuple(hit for hit in hits if is_answered and hit.is_relevant(_MATCH_MIN * top))
     is_scant = all(number < basis.scant for basis, number in odds)
@@ -255,16 +275,19 @@ def _answer(query: Query, window: _Window) -> Ranking:
 
 
 def answer_features(query: Query, hits: Sequence[Hit], table: Frequencies) -> tuple[float, ...]:
-    """What tells whether a query has an answer: the most that any item has of each, and the weight
-    of the query. A share of many rare words is less likely by chance."""
+    """What tells whether a query has an answer: the most that any item has of each, the weight of
+    the query, and how near the nearest are. A share of many rare words is less likely by chance,
+    and so are several items that are near; to meaning no word is rare."""
     maxima = map(max, zip(*map(_evidence_of, hits), strict=True))
-    return (*maxima, log(1 + _query_weight(query, table)))
+    near = nlargest(_NEAREST, (hit.nearness.in_window for hit in hits if hit.nearness))
+    size = len(query.factors) or 1 if near else _query_weight(query, table)
+    return (*maxima, log(1 + size), *([fmean(near)] if near else ()))
 
 
 def _evidence_of(hit: Hit) -> tuple[float, ...]:
     if hit.nearness is None:
-        return hit.soft, hit.head, sqrt(hit.soft * hit.feedback)
-    return hit.nearness.in_general, hit.head, hit.match
+        return hit.soft, hit.head, sqrt(hit.soft * hit.feedback), hit.rare
+    return hit.nearness.in_general, hit.head, hit.match, hit.rare
 
 
 def _query_weight(query: Query, table: Frequencies) -> float:
@@ -286,19 +309,19 @@ def _hits(query: Query, window: _Window) -> list[Hit]:
     seeds = [hit for hit in order[:_SEEDS] if hit.match >= _SEED_SHARE * top]
     centroid = _centroid([((hit.match / top) ** _SEED_POWER, hit.reading) for hit in seeds], window)
     trust = min(1.0, top / _TOP_FULL)
-    return [
-        evolve(hit, feedback=trust * window.vectors.cosine(hit.reading, centroid)) for hit in hits
-    ]
+    return [evolve(hit, feedback=trust * window.cosine(hit.reading, centroid)) for hit in hits]
 
 
 def answer_shares(
     query: Query, readings: Sequence[Reading], frequencies: Frequencies
-) -> list[tuple[float, float]]:
-    """The share of the query that each item answers by its words, 0 to 1 (`soft`), and the share
-    that its headline and lead hold."""
+) -> list[tuple[float, float, float]]:
+    """The share of the query that each item answers by its words, 0 to 1 (`soft`), the share that
+    its headline and lead hold, and the share of the two heaviest terms that it holds."""
     idf = {term: frequencies.idf(term) * factor for term, factor in query.factors.items()}
+    rare = sorted(idf, key=lambda term: (-idf[term], term))[:2]
     phrase_weights = {run: _PHRASE_WEIGHT * sum(map(frequencies.idf, run)) for run in query.phrases}
     total = _query_weight(query, frequencies)
+    totals = total, total, sum(map(idf.__getitem__, rare)) or total
     synonyms = frozenset(term for _, runs in query.synonyms for run in runs for term in run)
     shares = []
     for reading in readings:
@@ -307,8 +330,11 @@ def answer_shares(
         soft = sum(idf[term] * count / (count + norm) for term, count in counts.items())
         places = dict.fromkeys((*reading.title, *reading.lead), 1) if counts else {}
         head = sum(map(idf.__getitem__, _counts(query, synonyms, places)))
+        held = sum(idf[term] for term in rare if term in counts)
         phrases = sum(phrase_weights[run] for run in phrase_weights if reading.holds(run))
-        shares.append((min(1.0, (soft + phrases) / total), min(1.0, (head + phrases) / total)))
+        sums = (part + phrases for part in (soft, head, held))
+        soft, head, held = map(min, map(truediv, sums, totals), repeat(1.0))
+        shares.append((soft, head, held))
     return shares
 
 
@@ -329,31 +355,10 @@ def _centroid(seeds: Sequence[tuple[float, Reading]], window: _Window) -> dict[s
     """The heaviest terms of the seeds, at length 1."""
     total: dict[str, float] = {}
     for weight, reading in seeds:
-        for term, value in window.vectors.vector(reading).items():
+        for term, value in window.vector(reading).items():
             total[term] = total.get(term, 0.0) + weight * value
     order = sorted(total, key=lambda term: (-total[term], term))[: 4 * _CENTROID_TERMS]
     weights = {term: total[term] * window.distinction(term) for term in order}
     heaviest = sorted(weights, key=lambda term: (-weights[term], term))[:_CENTROID_TERMS]
     length = sqrt(sum(weights[term] ** 2 for term in heaviest)) or 1.0
     return {term: weights[term] / length for term in heaviest}
-
-
-class _Vectors:
-    """Vectors of items: `(1 + ln count) * idf`, of length 1."""
-
-    def __init__(self, frequencies: Frequencies) -> None:
-        self._idf = frequencies.weights
-
-    def vector(self, item: Reading) -> dict[str, float]:
-        idf, length = self._idf, self._length(item)
-        return {term: idf[term] * (1 + log(n)) / length for term, n in item.counts.items()}
-
-    def cosine(self, item: Reading, unit: Mapping[str, float]) -> float:
-        idf, counts = self._idf, item.counts
-        shared = ((term, weight) for term, weight in unit.items() if term in counts)
-        product = sum(weight * idf[term] * (1 + log(counts[term])) for term, weight in shared)
-        return product / self._length(item) if product else 0.0
-
-    def _length(self, item: Reading) -> float:
-        idf = self._idf
-        return sqrt(sum((idf[term] * (1 + log(n))) ** 2 for term, n in item.counts.items()))

@@ -64,7 +64,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.run.cli": 2663,
     "svc_http.run.control": 395,
     "svc_http.run.demo": 232,
-    "svc_http.run.server": 845,
+    "svc_http.run.server": 831,
     "svc_http.service": 2531,
     "svc_http.stores": 4534,
 }

@@ -50,8 +50,7 @@ class LocalKind:
     name: str
     program: str
     question: Callable[[str], Any]
-    usual_mean: float
-    usual_deviation: float
+    usual: tuple[float, float]
     passage_prefix: str = ""
     query_prefix: str = ""
 
@@ -66,8 +65,7 @@ LOCAL_KINDS: Final[Mapping[str, LocalKind]] = {
         name="multilingual-e5-small-q4",
         program="e5",
         question=lambda text: _sent(text[:E5_CHARS_MAX]),
-        usual_mean=0.762,
-        usual_deviation=0.027,
+        usual=(0.762, 0.027),
         passage_prefix="passage: ",
         query_prefix="query: ",
     ),
@@ -75,8 +73,7 @@ LOCAL_KINDS: Final[Mapping[str, LocalKind]] = {
         name="all-MiniLM-L6-v2-int8",
         program="minilm",
         question=lambda text: wordpiece.numbers(text, PIECES_MAX),
-        usual_mean=0.087,
-        usual_deviation=0.112,
+        usual=(0.087, 0.112),
     ),
 }
 """By setting. The usual cosines are those of 871 items of news and 87 questions."""
@@ -144,7 +141,7 @@ class LocalModel:
     def __init__(self, kind: LocalKind) -> None:
         self._kind = kind
         self.name = kind.name
-        self.usual: tuple[float, float] | None = (kind.usual_mean, kind.usual_deviation)
+        self.usual: tuple[float, float] | None = kind.usual
         self.passage_prefix, self.query_prefix = kind.passage_prefix, kind.query_prefix
         self._thread = ThreadPoolExecutor(1, "embed")
         self._model: ModelProcess | None = None

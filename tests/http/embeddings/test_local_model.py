@@ -131,7 +131,7 @@ async def test_the_better_of_what_is_installed_judges_unless_another_is_chosen(
     install(monkeypatch, *models)
     model = embedder_of(load({"SVC_EMBEDDINGS": choice}))
     assert model is not None
-    assert (model.model, model.usual[0]) == (kind.name, kind.usual_mean)
+    assert (model.model, model.usual) == (kind.name, kind.usual)
     await model.aclose()
 
 
@@ -310,7 +310,7 @@ async def test_what_is_measured_is_near_what_is_usual_of_news(kind: LocalKind) -
     model = Embeddings(LocalModel(kind))
     model._usual = None
     await model.embed_query("port")
-    mean, deviation = kind.usual_mean, kind.usual_deviation
+    mean, deviation = kind.usual
     assert model.usual[0] == pytest.approx(mean, abs=deviation / 4)
     assert model.usual[1] == pytest.approx(deviation, rel=0.2)
     await model.aclose()
