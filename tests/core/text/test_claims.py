@@ -16,12 +16,12 @@ ANSWERS = Path(__file__).parents[3] / "benchmarks" / "answers"
 @pytest.mark.parametrize(
     ("claims", "faithful", "unfaithful"),
     [
-        ("claims", 89, 91),
-        ("claims_second", 85, 92),
+        ("claims", 92, 92),
+        ("claims_second", 76, 94),
         ("claims_shapes", 28, 26),
-        ("claims_members", 17, 15),
-        ("claims_third", 51, 80),
-        ("claims_fourth", 11, 26),
+        ("claims_members", 15, 19),
+        ("claims_third", 53, 80),
+        ("claims_fourth", 11, 27),
     ],
 )
 def test_labelled_sentences_are_kept_and_caught(
@@ -70,6 +70,7 @@ SWEDEN = {
 }
 COUNTRIES = {"name": "Gravel Front", "targetCountries": ["US", "GB"]}
 SHIPS = "A third of the ships came late. Crews who missed the drill fell ill."
+OUVERTURE = "La ville devrait ouvrir le port en mai."
 VERBOT = "Das Kartellamt hat den Kauf von Pirna untersagt."
 CLAIMS = [
     (SHIPS, "33 percent of the ships came late.", None),
@@ -77,6 +78,7 @@ CLAIMS = [
     (SHIPS, "Crews who did not take part in the drill fell ill.", None),
     ("In 2024 a dozen ships came late.", "12 ships came late in 2024.", None),
     ("A dam will be built in 20 years.", "A dam will be built in two decades.", None),
+    (OUVERTURE, "La ville ouvre le port en mai.", "hedge"),
     (VERBOT, "Das Kartellamt hat den Kauf von Pirna erlaubt.", "opposite"),
     (BREACH, "Gravel Lynx breached the Heron Port Authority.", None),
     (BREACH, "The Heron Port Authority breached Gravel Lynx.", "role"),
