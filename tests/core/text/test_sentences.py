@@ -140,6 +140,8 @@ NEWS_HEADLINES = (
     "Storm hits the port",
     "Chile: storm hits port",
     "Ship “Ann” lost in a storm off Fjordby",
+    "Storm: Chile, Ghana and Norland count boats, the mayor says",
+    "Sturm versenkt in Fjordby Das Boot",
     "東京都知事選",
 )
 
@@ -157,6 +159,10 @@ def test_a_headline_that_asks_shows_quotes_or_names_a_day_is_an_aside() -> None:
         "Mayor of Fjordby: “This storm has taken all we had”",
         "Storm-Liveblog: Fjordby zählt seine Boote",
         "Weekly Recap: Storm in Chile, Fire in Ghana and More",
+        "Other news: Storm Hits Chile, Port Theft Told, $4 Million Fine",
+        "Sturm über Fjordby Warum die Boote sanken",
+        "Sturm über Fjordby So entkam der Bürgermeister",
+        "Sturm über Fjordby Das sagt Ann Lund",
     )
     assert all(map(is_aside, asides))
     assert not any(map(is_aside, NEWS_HEADLINES))
