@@ -10,6 +10,7 @@ from svc_core.intel.entities.exploitation import full_cve_rows, has_catalogue
 from svc_core.intel.entities.render import with_sanctions
 from svc_core.intel.entities.vulnerability import CVES, WORDS, Cve, ListCves
 from svc_core.intel.folding.read_declarations import CYBER, reading
+from svc_core.intel.vulnerabilities.vectors import CVE_VECTORS
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
 from svc_core.search.lists import Listing
@@ -34,7 +35,9 @@ LISTING = Listing(
     rarest=("key", "maker", "product", "cwe", "vendor", "kev"),
     complete=_complete,
 )
-CVE_SEARCH: Final = SearchKind("cve", LISTING, "getEntity", "cveId", "title description")
+CVE_SEARCH: Final = SearchKind(
+    "cve", LISTING, "getEntity", "cveId", "title description", vectors=CVE_VECTORS
+)
 
 
 async def list_cves(ctx: Context, request: ListCves) -> Page[Cve]:

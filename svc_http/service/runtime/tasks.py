@@ -30,7 +30,7 @@ from svc_http.service.workers.automation_runs import AutomationRounds
 from svc_http.service.workers.claim_loop import ClaimLoop
 from svc_http.service.workers.deliveries import DeliveryRounds, Sender, purge_deliveries
 from svc_http.service.workers.index_turns import IndexWork
-from svc_http.service.workers.item_vectors import VectorWork
+from svc_http.service.workers.item_vectors import CveVectorWork, VectorWork
 from svc_http.service.workers.payment_recovery import forget_payments, reconcile_loop
 from svc_http.service.workers.report_recordings import RecordingRounds, orphan_file_loop
 from svc_http.service.workers.retention import (
@@ -72,9 +72,7 @@ def workers_of(
     if voice is not None:
         workers["speak"] = lambda run: _work_on(_recordings(run), run)
     if model is not None:
-        workers["embed"] = lambda run: VectorWork(run.service, model, run.shared.leases).run(
-            run.commits
-        )
+        workers["embed"] = lambda run: _embed(run, model)
     return (
         *(work for name, work in workers.items() if settings.runs(name)),
         _purge,
@@ -136,6 +134,14 @@ def _recordings(runtime: Runtime) -> RecordingRounds:
 async def _remove_files(runtime: Runtime) -> None:
     if runtime.media is not None:
         await orphan_file_loop(runtime.service, runtime.media, runtime.commits)
+
+
+async def _embed(runtime: Runtime, model: Embeddings) -> None:
+    """Compute the vectors of news, and those of vulnerabilities beside them."""
+    async with asyncio.TaskGroup() as group:
+        for kind in (VectorWork, CveVectorWork):
+            work = kind(runtime.service, model, runtime.shared.leases)
+            group.create_task(work.run(runtime.commits))
 
 
 async def _reconcile(runtime: Runtime) -> None:

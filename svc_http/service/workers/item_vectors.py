@@ -1,14 +1,15 @@
-"""Computes the embedding vectors of news items, soon after they are read.
+"""Computes the embedding vectors of news items and of vulnerabilities, soon after they are read.
 
 Rule 1: new items come first; older ones are worked off after them, one page a turn.
 Rule 2: items that cannot be embedded now are tried again later; only comparisons miss them.
 """
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from svc_core.intel.news import vectors
-from svc_core.intel.news.vectors import VectorGap
+from svc_core.intel.vulnerabilities import vectors as cve_vectors
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Leases, Position
 from svc_core.reports.composition import SETTLING
@@ -26,9 +27,11 @@ AGAIN_SECONDS: Final = 3_600.0
 
 
 class VectorWork(LeasedWork):
-    """The embedding work of one process, and how far it has come."""
+    """The embedding work of one process for news, and how far it has come."""
 
     lease_name = "embed"
+    gaps: Any = staticmethod(vectors.vector_gaps)
+    embed: Any = staticmethod(vectors.embed_gaps)
 
     def __init__(self, service: Service, embedder: Embedder, leases: Leases) -> None:
         super().__init__(leases)
@@ -78,14 +81,23 @@ class VectorWork(LeasedWork):
 
     async def _look(
         self, *, start: int | None = None, after: Position | None
-    ) -> tuple[tuple[VectorGap, ...], Position | None]:
-        unit = partial(vectors.vector_gaps, model=self._embedder.model, start=start, after=after)
-        return await self._service.read(SYSTEM, unit)
+    ) -> tuple[Sequence[Any], Position | None]:
+        unit: Any = partial(self.gaps, model=self._embedder.model, start=start, after=after)
+        items, end = await self._service.read(SYSTEM, unit)
+        return items, end
 
-    async def _make(self, items: tuple[VectorGap, ...]) -> int:
+    async def _make(self, items: Sequence[Any]) -> int:
         """Compute the vectors batch by batch, renewing the lease before each."""
         for start in range(0, len(items), embeddings.BATCH):
             await self.has_lease()
             batch = items[start : start + embeddings.BATCH]
-            await vectors.embed_gaps(self._service, self._embedder, batch)
+            await self.embed(self._service, self._embedder, batch)
         return len(items)
+
+
+class CveVectorWork(VectorWork):
+    """The same for vulnerabilities."""
+
+    lease_name = "embedCves"
+    gaps = staticmethod(cve_vectors.vector_gaps)
+    embed = staticmethod(cve_vectors.embed_gaps)

@@ -1,16 +1,22 @@
 """The list of vulnerabilities: what its filters find, and what is looked up when rows are read."""
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
 import pytest
+from attrs import evolve
 
+from svc_core.base import drive
 from svc_core.contract import problem
 from svc_core.intel.entities import exploitation
 from svc_core.intel.entities.vulnerability import ListCves
+from svc_core.intel.vulnerabilities.vectors import CVE_VECTORS, embed_gaps, vector_gaps
 from svc_core.operation.inputs import inputs_of
+from svc_core.search.vector_likeness import pack_vector
 from tests.core import demo
-from tests.core.cves import cvss, epss, kev, nvd, product, record
+from tests.core.cves import catalogue, cvss, epss, kev, kev_entry, nvd, product, record
+from tests.meaning import vector
 
 
 def ids(house: Any, query: str = "") -> list[str]:
@@ -253,3 +259,56 @@ def test_a_walk_meets_every_row_once_while_others_come_in(house: Any, query: str
     walk_ids = [row["cveId"] for row in rows]
     assert len(walk_ids) == len({*walk_ids})
     assert before <= {*walk_ids}
+
+
+# -- vectors -----------------------------------------------------------------------------------
+
+
+class Model:
+    """A model that needs no event loop, and remembers the texts."""
+
+    model = "meaning"
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> list[bytes]:
+        self.texts += texts
+        return [pack_vector(vector(text)) for text in texts]
+
+
+def test_a_vector_is_made_anew_for_another_text_or_model_and_goes_with_its_row(house: Any) -> None:
+    model = Model()
+
+    def embed(name: str = "meaning") -> list[str]:
+        gaps, end = house.run(lambda ctx: vector_gaps(ctx, name))
+        model.texts, model.model = [], name
+        drive.run(embed_gaps(house.hands, model, gaps))
+        assert end is None
+        return model.texts
+
+    def vectors() -> list[tuple[str, str]]:
+        page = house.run(lambda ctx: ctx.tx.documents.scan(CVE_VECTORS, limit=9))
+        rows = [CVE_VECTORS.decode(row.raw) for row in page.rows]
+        return [(row.id, row.model) for row in rows if row.data]
+
+    demo.take(house, "kev", kev("2024-02-02", "CVE-2024-0001", "CVE-2024-0002"))
+    first, second = (row["id"] for row in house.rows("listCves"))
+    assert len(embed()) == 2
+    demo.take(house, "epss", epss("2024-02-02", CVE_2024_0001=(0.5, 0.9)))
+    assert embed() == []  # a score is no text
+    changed = {"shortDescription": "It walks.", "cwes": []}
+    entries = [kev_entry("CVE-2024-0001"), kev_entry("CVE-2024-0002", **changed)]
+    demo.take(house, "kev", catalogue("2024-02-03", *entries))
+    (text,) = embed()
+    assert "It walks." in text
+    assert len(embed("another")) == 2
+    assert sorted(vectors()) == sorted([(first, "another"), (second, "another")])
+
+    gaps, _ = house.run(lambda ctx: vector_gaps(ctx, "meaning"))
+    gone = [(evolve(gaps[0][0], id="ent_" + "0" * 24), "a walkout")]
+    drive.run(embed_gaps(house.hands, model, gone))
+    assert len(vectors()) == 2
+    demo.take(house, "kev", kev("2024-02-04", "CVE-2024-0001"))
+    ids_left = {row["id"] for row in house.rows("listCves")}
+    assert {id_ for id_, _ in vectors()} == ids_left

@@ -1,6 +1,7 @@
 """Items get their vectors, whoever is killed meanwhile, and reports find by them."""
 
 import asyncio
+import json
 from typing import Any
 
 import attrs
@@ -13,6 +14,7 @@ from svc_core.intel.intake import record_intake as documents
 from svc_core.intel.news import vectors as of_news
 from svc_core.intel.news.model import NEWS_TEXTS
 from svc_core.intel.news.vectors import VECTORS
+from svc_core.intel.vulnerabilities.vectors import CVE_VECTORS
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, SharedUnavailable
 from svc_core.reports.model import FACETS
@@ -24,9 +26,10 @@ from svc_core.search.vector_likeness import Embedder, NotEmbedded, Vector
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.service.commits import Commits
 from svc_http.service.workers import item_vectors, leased_work
-from svc_http.service.workers.item_vectors import VectorWork
+from svc_http.service.workers.item_vectors import CveVectorWork, VectorWork
 from svc_http.service.workers.source_pulls import add_source
 from svc_http.stores.counters.in_process import in_memory
+from tests.core.cves import kev
 from tests.counted import Counted, KilledError
 from tests.meaning import Meaning
 
@@ -43,9 +46,9 @@ async def take_titles(house: Any, feed: Any, *titles: str, text: str = "") -> No
     await house.service.system(lambda ctx: documents.take_document(ctx, source.id, document))
 
 
-async def vectors(house: Any) -> list[Vector]:
-    rows = await house.service.read(SYSTEM, lambda ctx: ctx.tx.documents.scan(VECTORS, limit=999))
-    return [VECTORS.decode(row.raw) for row in rows.rows]
+async def vectors(house: Any, of: Any = VECTORS) -> list[Vector]:
+    rows = await house.service.read(SYSTEM, lambda ctx: ctx.tx.documents.scan(of, limit=999))
+    return [of.decode(row.raw) for row in rows.rows]
 
 
 def working(house: Any, model: Meaning, **parts: Any) -> VectorWork:
@@ -100,6 +103,19 @@ async def test_what_comes_later_and_what_is_changed_is_embedded(
     worker._again_at = 0.0  # an hour later all are looked at
     assert await worker.turn() == 1
     assert model.texts[-1] == "Strike at the port\nIt is over."
+
+
+async def test_vulnerabilities_get_vectors_of_their_own(any_house: Any) -> None:
+    source = await add_source(any_house.service, "/feeds/kev.json")
+    body = Body(json.dumps(kev("2024-02-02", "CVE-2024-0001", "CVE-2024-0002")).encode())
+    document = formats.read_document(body, formats.FORMATS["kev"], Origin())
+    await any_house.service.system(lambda ctx: documents.take_document(ctx, source.id, document))
+    model, leases = Meaning(), in_memory(lambda: 0.0).leases
+    worker = CveVectorWork(any_house.service, Embeddings(model), leases)
+    assert [await worker.turn() for _ in range(2)] == [2, 0]
+    assert [text.partition("\n")[2] for text in model.texts] == ["It swings."] * 2
+    assert await vectors(any_house) == []  # those of news
+    assert len(await vectors(any_house, CVE_VECTORS)) == 2
 
 
 async def test_another_model_makes_its_own_vectors(house: Any, feed: Any) -> None:
