@@ -52,7 +52,7 @@ from svc_core.intel.signals import operations as signals
 from svc_core.intel.signals.model import DETECTION_REVIEWS, DETECTIONS_DUE, MARKET_POINTS, SIGNALS
 from svc_core.intel.signals.signal_index import SIGNAL_INDEX
 from svc_core.intel.vulnerabilities import operations as cves
-from svc_core.intel.vulnerabilities.vectors import CVE_VECTORS
+from svc_core.intel.vulnerabilities.cve_vectors import CVE_VECTORS
 from svc_core.knowledge import index_upkeep as reindexing
 from svc_core.knowledge import operations as knowledge
 from svc_core.knowledge import row_search

@@ -25,7 +25,7 @@ from svc_core.intel.news.model import NEWS
 from svc_core.intel.signals import detection_queue as signals
 from svc_core.intel.signals.scores import follow_scores
 from svc_core.intel.vulnerabilities import rules as vulnerabilities
-from svc_core.intel.vulnerabilities.vectors import remove_vectors
+from svc_core.intel.vulnerabilities.cve_vectors import remove_cve_vectors
 
 
 def _market_row(members: dict[str, Any], _: Sequence[Contribution]) -> dict[str, Any] | None:
@@ -52,7 +52,7 @@ _TABLE = (
     RowKind("cve", "ent", vulnerabilities.RULES, CVES, is_joined=True, identify=id_of,
             exclusive_names=entities.exclusive_names, finish=vulnerabilities.cve_row,
             is_quiet=vulnerabilities.is_quiet, earlier="epss",
-            follows=(follow_scores, incidents.queue_exposed_incidents, remove_vectors)),
+            follows=(follow_scores, incidents.queue_exposed_incidents, remove_cve_vectors)),
     # A delta names what it changes by an id, a collection by its ends.
     RowKind("relation", "rel", relations.RULES, RELATIONS, is_joined=True,
             finish=relations.relation_row),

@@ -8,14 +8,10 @@ Rule 3: a vector belongs to one model and to one version of an item's text; when
         it is computed again.
 """
 
-from base64 import b64encode
 from collections.abc import Sequence
-from datetime import datetime
-from functools import partial
 from typing import Final
 
 import attrs
-from attrs import field, frozen
 
 from svc_core.intel.news.model import (
     NEWS,
@@ -29,13 +25,11 @@ from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Collection, Position, StoredRow
 from svc_core.operation.units import Units
 from svc_core.search.vector_likeness import (
-    BATCH,
     Embedder,
     Likeness,
     Vector,
     nearest,
     passage,
-    vectors_of,
 )
 
 LACKING_MAX: Final = 0.1
@@ -45,22 +39,12 @@ PAGE: Final = 256
 """Items read in one unit of work."""
 
 VECTORS: Collection[Vector] = Collection(
-    name="news_vectors",
-    model=Vector,
-    prefix="obs",
-    order=lambda vector: micros(vector.taken_at),
-    scope="global",
+    "news_vectors", Vector, "obs", lambda vector: micros(vector.taken_at), scope="global"
 )
 
 
-@frozen
-class VectorGap:
-    """An item without a current vector, and the text that its vector will be computed from."""
-
-    id: str
-    taken_at: datetime
-    version: int
-    text: str = field(repr=False)
+VectorGap = tuple[Vector, str]
+"""The vector that an item lacks, still without data, and the text that it is made from."""
 
 
 async def vector_gaps(
@@ -84,28 +68,12 @@ async def _gaps_of(
 ) -> tuple[VectorGap, ...]:
     vectors = await ctx.find_many(VECTORS, [row.id for row in rows])
     versions = {id_: (vector.model, vector.version) for id_, vector in vectors.items()}
-    return tuple(_gap(row) for row in rows if versions.get(row.id) != (model, row.version))
-
-
-def _gap(row: StoredRow[NewsText]) -> VectorGap:
-    words = NEWS_TEXTS.decode(row.raw)
-    return VectorGap(row.id, words.taken_at, row.version, passage(words.title, words.text))
-
-
-async def embed_gaps(work: Units, embedder: Embedder, gaps: Sequence[VectorGap]) -> None:
-    """Compute the vectors of some items and store them.
-
-    Raises:
-        NotEmbedded: the model gives none; the batches before are stored.
-    """
-    for start in range(0, len(gaps), BATCH):
-        batch = gaps[start : start + BATCH]
-        vectors = await vectors_of(embedder, [gap.text for gap in batch])
-        rows = [
-            Vector(gap.id, gap.taken_at, embedder.model, gap.version, b64encode(vector).decode())
-            for gap, vector in zip(batch, vectors, strict=True)
-        ]
-        await work.write(SYSTEM, partial(save_vectors, rows=rows))
+    lacking = [row for row in rows if versions.get(row.id) != (model, row.version)]
+    texts = [(row, NEWS_TEXTS.decode(row.raw)) for row in lacking]
+    return tuple(
+        (Vector(row.id, words.taken_at, model, row.version, ""), passage(words.title, words.text))
+        for row, words in texts
+    )
 
 
 async def save_vectors(ctx: Context, rows: Sequence[Vector]) -> None:

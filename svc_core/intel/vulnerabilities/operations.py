@@ -10,7 +10,7 @@ from svc_core.intel.entities.exploitation import full_cve_rows, has_catalogue
 from svc_core.intel.entities.render import with_sanctions
 from svc_core.intel.entities.vulnerability import CVES, WORDS, Cve, ListCves
 from svc_core.intel.folding.read_declarations import CYBER, reading
-from svc_core.intel.vulnerabilities.vectors import CVE_VECTORS
+from svc_core.intel.vulnerabilities.cve_vectors import CVE_VECTORS
 from svc_core.operation.context import Context
 from svc_core.operation.declaration import Operation
 from svc_core.search.lists import Listing

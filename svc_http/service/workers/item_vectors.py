@@ -4,12 +4,16 @@ Rule 1: new items come first; older ones are worked off after them, one page a t
 Rule 2: items that cannot be embedded now are tried again later; only comparisons miss them.
 """
 
-from collections.abc import Sequence
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Any, Final
 
+from attrs import evolve
+
 from svc_core.intel.news import vectors
-from svc_core.intel.vulnerabilities import vectors as cve_vectors
+from svc_core.intel.news.vectors import VectorGap
+from svc_core.intel.vulnerabilities import cve_vectors
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Leases, Position
 from svc_core.reports.composition import SETTLING
@@ -30,8 +34,10 @@ class VectorWork(LeasedWork):
     """The embedding work of one process for news, and how far it has come."""
 
     lease_name = "embed"
-    gaps: Any = staticmethod(vectors.vector_gaps)
-    embed: Any = staticmethod(vectors.embed_gaps)
+    gaps: Callable[..., Awaitable[tuple[Sequence[VectorGap], Position | None]]] = staticmethod(
+        vectors.vector_gaps
+    )
+    save: Any = staticmethod(vectors.save_vectors)
 
     def __init__(self, service: Service, embedder: Embedder, leases: Leases) -> None:
         super().__init__(leases)
@@ -81,17 +87,21 @@ class VectorWork(LeasedWork):
 
     async def _look(
         self, *, start: int | None = None, after: Position | None
-    ) -> tuple[Sequence[Any], Position | None]:
-        unit: Any = partial(self.gaps, model=self._embedder.model, start=start, after=after)
-        items, end = await self._service.read(SYSTEM, unit)
-        return items, end
+    ) -> tuple[Sequence[VectorGap], Position | None]:
+        unit = partial(self.gaps, model=self._embedder.model, start=start, after=after)
+        return await self._service.read(SYSTEM, unit)
 
-    async def _make(self, items: Sequence[Any]) -> int:
+    async def _make(self, items: Sequence[VectorGap]) -> int:
         """Compute the vectors batch by batch, renewing the lease before each."""
         for start in range(0, len(items), embeddings.BATCH):
             await self.has_lease()
             batch = items[start : start + embeddings.BATCH]
-            await self.embed(self._service, self._embedder, batch)
+            made = await embeddings.vectors_of(self._embedder, [text for _, text in batch])
+            rows = [
+                evolve(vector, data=b64encode(data).decode())
+                for (vector, _), data in zip(batch, made, strict=True)
+            ]
+            await self._service.write(SYSTEM, partial(self.save, rows=rows))
         return len(items)
 
 
@@ -99,5 +109,5 @@ class CveVectorWork(VectorWork):
     """The same for vulnerabilities."""
 
     lease_name = "embedCves"
-    gaps = staticmethod(cve_vectors.vector_gaps)
-    embed = staticmethod(cve_vectors.embed_gaps)
+    gaps = staticmethod(cve_vectors.cve_vector_gaps)
+    save = staticmethod(cve_vectors.save_cve_vectors)

@@ -1,22 +1,22 @@
 """The list of vulnerabilities: what its filters find, and what is looked up when rows are read."""
 
-from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
 import pytest
 from attrs import evolve
 
-from svc_core.base import drive
 from svc_core.contract import problem
 from svc_core.intel.entities import exploitation
 from svc_core.intel.entities.vulnerability import ListCves
-from svc_core.intel.vulnerabilities.vectors import CVE_VECTORS, embed_gaps, vector_gaps
+from svc_core.intel.vulnerabilities.cve_vectors import (
+    CVE_VECTORS,
+    cve_vector_gaps,
+    save_cve_vectors,
+)
 from svc_core.operation.inputs import inputs_of
-from svc_core.search.vector_likeness import pack_vector
 from tests.core import demo
 from tests.core.cves import catalogue, cvss, epss, kev, kev_entry, nvd, product, record
-from tests.meaning import vector
 
 
 def ids(house: Any, query: str = "") -> list[str]:
@@ -264,28 +264,13 @@ def test_a_walk_meets_every_row_once_while_others_come_in(house: Any, query: str
 # -- vectors -----------------------------------------------------------------------------------
 
 
-class Model:
-    """A model that needs no event loop, and remembers the texts."""
-
-    model = "meaning"
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    async def embed(self, texts: Sequence[str]) -> list[bytes]:
-        self.texts += texts
-        return [pack_vector(vector(text)) for text in texts]
-
-
 def test_a_vector_is_made_anew_for_another_text_or_model_and_goes_with_its_row(house: Any) -> None:
-    model = Model()
-
-    def embed(name: str = "meaning") -> list[str]:
-        gaps, end = house.run(lambda ctx: vector_gaps(ctx, name))
-        model.texts, model.model = [], name
-        drive.run(embed_gaps(house.hands, model, gaps))
+    def embed(model: str = "meaning") -> list[str]:
+        gaps, end = house.run(lambda ctx: cve_vector_gaps(ctx, model))
+        rows = [evolve(vector, data="AQ==") for vector, _ in gaps]
+        house.run(lambda ctx: save_cve_vectors(ctx, rows))
         assert end is None
-        return model.texts
+        return [text for _, text in gaps]
 
     def vectors() -> list[tuple[str, str]]:
         page = house.run(lambda ctx: ctx.tx.documents.scan(CVE_VECTORS, limit=9))
@@ -305,9 +290,9 @@ def test_a_vector_is_made_anew_for_another_text_or_model_and_goes_with_its_row(h
     assert len(embed("another")) == 2
     assert sorted(vectors()) == sorted([(first, "another"), (second, "another")])
 
-    gaps, _ = house.run(lambda ctx: vector_gaps(ctx, "meaning"))
-    gone = [(evolve(gaps[0][0], id="ent_" + "0" * 24), "a walkout")]
-    drive.run(embed_gaps(house.hands, model, gone))
+    ((lacking, _), *_), _ = house.run(lambda ctx: cve_vector_gaps(ctx, "meaning"))
+    gone = evolve(lacking, id="ent_" + "0" * 24, data="AQ==")
+    house.run(lambda ctx: save_cve_vectors(ctx, [gone]))
     assert len(vectors()) == 2
     demo.take(house, "kev", kev("2024-02-04", "CVE-2024-0001"))
     ids_left = {row["id"] for row in house.rows("listCves")}

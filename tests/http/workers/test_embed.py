@@ -14,7 +14,7 @@ from svc_core.intel.intake import record_intake as documents
 from svc_core.intel.news import vectors as of_news
 from svc_core.intel.news.model import NEWS_TEXTS
 from svc_core.intel.news.vectors import VECTORS
-from svc_core.intel.vulnerabilities.vectors import CVE_VECTORS
+from svc_core.intel.vulnerabilities.cve_vectors import CVE_VECTORS
 from svc_core.operation.context import Context
 from svc_core.operation.ports import SYSTEM, SharedUnavailable
 from svc_core.reports.model import FACETS
@@ -262,19 +262,23 @@ async def test_a_vector_is_not_kept_of_what_is_gone(house: Any, feed: Any) -> No
         for row in (await ctx.tx.documents.scan(NEWS_TEXTS, limit=9)).rows:
             await ctx.remove(NEWS_TEXTS, row.id)
 
-    (item,), _ = await house.service.read(SYSTEM, lambda ctx: of_news.vector_gaps(ctx, "meaning"))
+    ((item, _),), _ = await house.service.read(
+        SYSTEM, lambda ctx: of_news.vector_gaps(ctx, "meaning")
+    )
     await house.service.system(forget)
-    await of_news.embed_gaps(house.service, Embeddings(Meaning()), [item])
+    await house.service.system(lambda ctx: of_news.save_vectors(ctx, [item]))
     assert await vectors(house) == []
 
 
 async def test_a_slow_process_keeps_no_vector_of_words_that_changed(house: Any, feed: Any) -> None:
     await take_titles(house, feed, "A storm")
-    (slow,), _ = await house.service.read(SYSTEM, lambda ctx: of_news.vector_gaps(ctx, "meaning"))
+    ((slow, _),), _ = await house.service.read(
+        SYSTEM, lambda ctx: of_news.vector_gaps(ctx, "meaning")
+    )
     await take_titles(house, feed, "A storm", text="It is over.")
     await working(house, Meaning()).turn()
     (vector,) = await vectors(house)
-    await of_news.embed_gaps(house.service, Embeddings(Meaning()), [slow])
+    await house.service.system(lambda ctx: of_news.save_vectors(ctx, [slow]))
     assert await vectors(house) == [vector]
 
 

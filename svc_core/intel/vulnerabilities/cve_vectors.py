@@ -9,40 +9,29 @@ Rule 3: a vector is removed with its row. One that is left, as the version befor
 """
 
 import zlib
-from base64 import b64encode
 from collections.abc import Sequence
-from functools import partial
 from typing import Final
-
-from attrs import evolve
 
 from svc_core.intel.entities.vulnerability import CVES, Cve
 from svc_core.intel.folding.kind import RowChange
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
-from svc_core.operation.ports import SYSTEM, Collection, Position
-from svc_core.operation.units import Units
-from svc_core.search.vector_likeness import Embedder, Vector, passage, vectors_of
+from svc_core.operation.ports import Collection, Position
+from svc_core.search.vector_likeness import Vector, passage
 
 PAGE: Final = 256
 """Rows read in one unit of work."""
 
 CVE_VECTORS: Collection[Vector] = Collection(
-    name="cve_vectors",
-    model=Vector,
-    prefix="ent",
-    order=lambda vector: micros(vector.taken_at),
-    scope="global",
+    "cve_vectors", Vector, "ent", lambda vector: micros(vector.taken_at), scope="global"
 )
 
-Gap = tuple[Vector, str]
-"""What a vulnerability lacks: its vector, still without data, and the text that it is made from."""
 
-
-async def vector_gaps(
+async def cve_vector_gaps(
     ctx: Context, model: str, *, start: int | None = None, after: Position | None = None
-) -> tuple[tuple[Gap, ...], Position | None]:
-    """What the vulnerabilities of one page lack for this model, and the position after the page.
+) -> tuple[list[tuple[Vector, str]], Position | None]:
+    """What the vulnerabilities of one page lack for this model: vectors without data, each with the
+    text that it is made from, and the position after the page.
 
     Those that a source changed last come first; `start` bounds that time, in microseconds since
     1970.
@@ -51,39 +40,23 @@ async def vector_gaps(
     vectors = await ctx.find_many(CVE_VECTORS, [row.id for row in page.rows])
     current = {(vector.id, vector.model, vector.version) for vector in vectors.values()}
     gaps = (_gap(CVES.decode(row.raw), model) for row in page.rows)
-    lacking = (gap for gap in gaps if (gap[0].id, model, gap[0].version) not in current)
-    return tuple(lacking), page.end
+    return [gap for gap in gaps if (gap[0].id, model, gap[0].version) not in current], page.end
 
 
-def _gap(cve: Cve, model: str) -> Gap:
+def _gap(cve: Cve, model: str) -> tuple[Vector, str]:
     text = passage(cve.title or "", cve.description or "")
     changed_at = cve.modified_at or cve.published_at or cve.updated_at
     return Vector(cve.id, changed_at, model, zlib.crc32(text.encode()), ""), text
 
 
-async def embed_gaps(work: Units, embedder: Embedder, gaps: Sequence[Gap]) -> None:
-    """Compute the vectors of at most `BATCH` vulnerabilities and store them.
-
-    Raises:
-        NotEmbedded: the model gives none.
-    """
-    parts = await vectors_of(embedder, [text for _, text in gaps])
-    rows = [
-        evolve(vector, data=b64encode(data).decode())
-        for (vector, _), data in zip(gaps, parts, strict=True)
-    ]
-    await work.write(SYSTEM, partial(_save_vectors, rows=rows))
-
-
-async def _save_vectors(ctx: Context, rows: Sequence[Vector]) -> None:
+async def save_cve_vectors(ctx: Context, rows: Sequence[Vector]) -> None:
     """Store the vectors of those vulnerabilities that were not removed meanwhile."""
     cves = await ctx.find_many(CVES, [vector.id for vector in rows])
-    for vector in rows:
-        if vector.id in cves:
-            await ctx.save(CVE_VECTORS, vector.id, vector)
+    for vector in (vector for vector in rows if vector.id in cves):
+        await ctx.save(CVE_VECTORS, vector.id, vector)
 
 
-async def remove_vectors(ctx: Context, rows: Sequence[RowChange]) -> None:
+async def remove_cve_vectors(ctx: Context, rows: Sequence[RowChange]) -> None:
     """Remove the vectors of vulnerabilities that are removed."""
     for row in rows:
         if row.after is None:
