@@ -30,11 +30,9 @@ from outcome import close_run, is_quick
 from svc_core import catalog
 from svc_core.access import plans
 from svc_core.base.seals import Keyring
-from svc_core.intel.news import vectors
 from svc_core.intel.news.items import RowChange
 from svc_core.intel.news.model import NewsItem, NewsSource, NewsText, Sentiment
 from svc_core.operation.host import Host
-from svc_core.operation.ports import SYSTEM
 from svc_core.reports.composition import Window
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.profiles.model import ProfileInput
@@ -45,7 +43,9 @@ from svc_http import system
 from svc_http.outside.embeddings.model import Embeddings
 from svc_http.service.service_units import Service
 from svc_http.service.workers import source_pulls as intake
+from svc_http.service.workers.item_vectors import VectorWork
 from svc_http.stores import SqliteStorage
+from svc_http.stores.counters.in_process import in_memory
 
 SECONDS_GOAL = 3.0
 
@@ -90,13 +90,9 @@ async def fill(service: Service, count: int) -> str:
 
 async def embed(service: Service, embedder: Embedder) -> None:
     """Make all vectors."""
-    after = None
-    while True:
-        page = partial(vectors.vector_gaps, model=embedder.model, after=after)
-        gaps, after = await service.read(SYSTEM, page)
-        await vectors.embed_gaps(service, embedder, gaps)
-        if after is None:
-            return
+    work = VectorWork(service, embedder, in_memory().leases)
+    while await work.work():  # a page of items each
+        pass
 
 
 async def seconds(services: Sequence[Service], profile_id: str, methods: set[str]) -> list[float]:
