@@ -1,7 +1,8 @@
 """Evidence for a report beside the news: events, incidents, vulnerabilities and signals.
 
 Rule 1: an incident is covered by its OSINT events and its news items, which are evidence
-        themselves; one that has neither is evidence by its own text.
+        themselves; one that has neither is evidence by its own text. So is a signal that is no
+        measure over items: what is measured over many is no statement of one of them.
 Rule 2: what a source reports late is no news: a window of intake has an earliest date of its own.
 Rule 3: a row without a date may be of any time. It is in no period, but where an earlier report
         has told what was there before, it is new and of unknown age.
@@ -58,6 +59,7 @@ _EVENTS = _Kind[OsintEvent](
     lambda row: row.occurred_at or row.reported_at,
     lambda row: (row.title, row.summary),
 )
+_SIGNALS = _Kind[Signal](SIGNALS, lambda row: row.detected_at, lambda row: (row.title, row.summary))
 _KINDS: tuple[_Kind[Any], ...] = (
     _INCIDENTS,
     _Kind[Cve](
@@ -65,7 +67,7 @@ _KINDS: tuple[_Kind[Any], ...] = (
         _day,
         lambda row: (f"{row.cve_id}: {row.title}" if row.title else row.cve_id, row.description),
     ),
-    _Kind[Signal](SIGNALS, lambda row: row.detected_at, lambda row: (row.title, row.summary)),
+    _SIGNALS,
 )
 
 
@@ -85,6 +87,8 @@ async def observed_evidence(
         if kind is _INCIDENTS:
             evidence += await _events(ctx, items, times, since)
             items = [item for item in items if not (item.article_count or item.observation_ids)]
+        elif kind is _SIGNALS:
+            items = [item for item in items if len(item.observation_ids) <= 1]
         evidence += _within(kind, items, times, since)
     return evidence
 

@@ -82,7 +82,7 @@ def test_words_that_very_many_rows_hold_are_passed_over(
         assert usgs & {source["id"] for source in report["sources"]}
 
 
-def test_vulnerabilities_and_signals_of_the_period_are_evidence(house: Any) -> None:
+def test_vulnerabilities_of_the_period_are_evidence(house: Any) -> None:
     world(house)
     cves = house.rows("listCves", "limit=100")
     newest = max((cve for cve in cves if cve["publishedAt"]), key=lambda cve: cve["publishedAt"])
@@ -92,11 +92,19 @@ def test_vulnerabilities_and_signals_of_the_period_are_evidence(house: Any) -> N
         house, f"{newest['cveId']} {newest['title'] or ''} {newest['description']}", window
     )
     assert newest["id"] in {source["id"] for source in report["sources"]}
-    signal = next(row for row in house.rows("listSignals", "limit=100"))
-    at = datetime.fromisoformat(signal["detectedAt"]).astimezone(UTC)
-    window = Window(at + HOUR, at - HOUR, by="published")
-    report = compose_on(house, f"{signal['title']} {signal['summary']}", window)
-    assert signal["id"] in {source["id"] for source in report["sources"]}
+
+
+def test_signals_of_a_row_are_evidence_and_what_is_measured_over_many_is_not(house: Any) -> None:
+    world(house)
+    signals = house.rows("listSignals", "limit=100")
+    measures = {len(signal["observationIds"]) > 1: signal for signal in signals}
+    assert len(measures) == 2
+    for is_measure, signal in measures.items():
+        at = datetime.fromisoformat(signal["detectedAt"]).astimezone(UTC)
+        window = Window(at + HOUR, at - HOUR, by="published")
+        report = compose_on(house, f"{signal['title']} {signal['summary']}", window)
+        sources = {source["id"] for source in report["sources"]}
+        assert (signal["id"] in sources) is not is_measure
 
 
 def test_the_graph_of_a_report_carries_the_ids_of_entities(house: Any) -> None:
