@@ -154,8 +154,19 @@ _LENGTH_LINE = re.compile(rb"^content-length[ \t]*:", re.IGNORECASE | re.MULTILI
 class _Stream(HTTPStream):
     """A request and its answer, whose fields the protocol examines and nobody before it."""
 
+    is_last: Callable[[], bool] = staticmethod(lambda: False)
+
+    async def handle(self, event: Any) -> None:
+        """Take what the client says; its end comes behind a request that was read after it."""
+        await super().handle(event)
+        if isinstance(event, EndBody) and self.is_last():
+            await super().handle(StreamClosed(stream_id=self.stream_id))
+
     async def app_send(self, message: Any) -> None:
-        """Take a message of the application."""
+        """Take a message of the application, or its end, for which what was asked behind waits."""
+        if message is None and self.closed and self.state is not ASGIHTTPState.CLOSED:
+            await self.send(StreamClosed(stream_id=self.stream_id))
+            return
         if message is not None and isinstance(message.get("body"), memoryview):
             await self.send(Body(stream_id=self.stream_id, data=message["body"]))
             message = {**message, "body": b""}
@@ -243,6 +254,7 @@ class Protocol(H11Protocol):
         self._writer = getattr(getattr(self._pass_on, "__self__", None), "writer", None)
         self._is_new = True
         self._is_parting = False
+        self._says_no_more = False
         self._spilt = 0
         if self.context not in _waiting:
             _waiting[self.context] = (
@@ -272,7 +284,8 @@ class Protocol(H11Protocol):
     async def _part(self) -> None:
         """End our half of the connection, and all of it where that is all there is."""
         self._idle.discard(self)
-        is_over = self.connection.has_left or self.context.terminated.is_set()
+        has_ended = self._says_no_more or self.connection.has_left
+        is_over = has_ended or self.context.terminated.is_set()
         if is_over or self._writer is None or not self._writer.can_write_eof():
             await self._pass_on(Closed())
         elif not self._is_parting:
@@ -288,7 +301,10 @@ class Protocol(H11Protocol):
     def lose(self, *, is_whole: bool) -> None:
         """Tell the request under way that its client says no more and, where `is_whole`, hears no
         more either. It may not learn that else: nobody reads while it is worked on."""
+        self._says_no_more = True
         self.connection.has_left |= is_whole
+        if is_whole:
+            self._soon(self.can_read.set())
         if self.stream is not None:
             exchange: Any = self.stream.scope.get("svc")
             if exchange is not None:
@@ -335,6 +351,7 @@ class Protocol(H11Protocol):
             self.stream_send,
             STREAM_ID,
         )
+        stream.is_last = lambda: self._says_no_more
         await stream.handle(
             Request(
                 stream_id=STREAM_ID,
