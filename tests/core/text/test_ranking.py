@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from svc_core.text.evidence import Reading, reading_of
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.query import Query
-from svc_core.text.ranking import NEAREST, rank
+from svc_core.text.ranking import NEAREST, Nearness, rank
 from tests.core.items import item
 
 WORDS = ("strike", "port", "crane", "harbour", "flood", "river", "dam", "vote", "ballot", "mayor")
@@ -119,6 +119,17 @@ def test_a_query_without_an_answer_has_none_and_a_weak_answer_is_called_so() -> 
     plain = rank(Query.of("strike weekly"), noise, STORE)
     assert (bool(weak.hits), weak.is_scant) == (True, True)
     assert (bool(plain.hits), plain.is_scant) == (True, False)
+
+
+@pytest.mark.parametrize(("near_count", "hits"), [(0, 0), (1, 0), (3, 0), (5, 5)])
+def test_that_several_items_are_near_in_meaning_is_no_chance(near_count: int, hits: int) -> None:
+    rows = [reading_of(item(f"{word} weekly, number {n}", "")) for n, word in enumerate(WORDS)]
+    distances = [2.8] * near_count + [0.0] * (len(rows) - near_count)
+    near = {
+        row.evidence.id: Nearness(distance, distance)
+        for row, distance in zip(rows, distances, strict=True)
+    }
+    assert len(rank(Query.of("walkout of harbour staff"), rows, STORE, near).hits) == hits
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=8), TEXTS, st.integers(0, 50))
