@@ -62,6 +62,11 @@ SOURCES = {  # repository: commit, what it holds, its licence
         "baeb068bcd2c401b0ceda651eb918136ac2ce064",
         "German and French words of the English Wiktionary; CC BY-SA 3.0",
     ),
+    "omwn/omw-data": (
+        "291d2c211b767ff10c17a7eea22d521577001ff6",
+        "wordnets: MCR 3.0 in Spanish, CC BY 3.0; of Wiktionary in German, French, Spanish, "
+        "CC BY-SA 3.0",
+    ),
     "dennlinger/klexikon": (
         "c909f38794b244c2d55d5b0037755390c56c9610",
         "2,898 articles of the German Wikipedia; CC BY-SA 3.0",

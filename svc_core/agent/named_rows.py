@@ -14,11 +14,10 @@ from attrs import evolve, frozen
 from svc_core.agent.agent_ports import ToolHit
 from svc_core.agent.question import ParsedQuestion, word_indexes
 from svc_core.agent.row_facts import cue_words
-from svc_core.agent.text_query import is_strange
+from svc_core.agent.text_query import TYPO_MIN, is_close, is_strange
 from svc_core.intel.linking.name_forms import normal_name
 from svc_core.text.words import split_words
 
-TYPO_MIN = 5  # letters
 _NAMELESS = ("newsItem", "incident", "event", "market", "signal", "report", "indicator")
 """Kinds of rows whose titles are sentences."""
 
@@ -122,18 +121,6 @@ def names_of_hit(hit_row: Mapping[str, Any]) -> list[str]:
     others = [*(row.get("aliases") or ()), *(row.get("weakAliases") or ())]
     names = [alias["name"] if isinstance(alias, Mapping) else alias for alias in others]
     return [name, *names, *(key["value"] for key in row.get("designators") or ())]
-
-
-def is_close(word: str, name: str) -> bool:
-    """Whether two words are the same but for one letter, or two that changed places."""
-    sizes = len(word), len(name)
-    if word == name or min(sizes) < TYPO_MIN or not (word + name).isalpha():
-        return word == name
-    pairs = enumerate(zip(word, name, strict=False))
-    at = next((index for index, (a, b) in pairs if a != b), min(sizes))
-    rest, other = word[at:], name[at:]
-    changes = ((rest[1:], other[1:]), (rest, other[1:]), (rest[1:], other))
-    return rest[1::-1] + rest[2:] == other or any(a == b for a, b in changes)
 
 
 def public_hit(hit: ToolHit) -> ToolHit:

@@ -14,17 +14,18 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 
 from attrs import evolve, frozen
 
 from svc_core.agent.text_query import (
+    COMMON,
     DECIMAL,
-    Name,
     TextQuery,
     groups,
     has_expression,
     has_measure,
+    is_close,
     is_number,
     is_role,
     is_strange,
@@ -46,9 +47,8 @@ WORDS_MIN = 2  # of a sentence: "Four died."
 ANSWER_MAX, OVERVIEW_MAX = 3, 5  # sentences of an answer
 ALIKE = 0.6  # the Jaccard index of their terms from which two sentences are alike
 ENOUGH, LONE = 0.5, 0.7  # least share of the terms' weight: beside names, and without any
-BETTER = 0.95  # of the score of a title: a sentence of its text from there on replaces it
 CLOSE = 0.65  # of the best score: sentences below it are left out
-NEARBY, NAMED_NEARBY = 0.5, 0.9  # share of a term, and of a name, that stands near the sentence
+NEARBY = 0.5  # share of a term that stands near the sentence
 OTHER_WORD = 0.85  # share of a synonym of a term
 LACKING = 0.7
 """Factor on the score of a sentence that lacks part of the answer: a place for "where", a date of
@@ -64,6 +64,7 @@ _PAIRS = re.compile(r"(?:^|(?<=[.!?\n] ))[A-ZÀ-Þ][\w’'-]+(?: [A-ZÀ-Þ][\w�
 _LOWER = re.compile(r"\b[a-zß-ÿ]\w+")
 _FIRST = re.compile(r"\b[A-ZÀ-Þ]\w+")
 _TOKEN = re.compile(r"\d(?:[\d.,]*\d)?|\w+")
+_STRANGE = re.compile(r"[^\W\d_]{5,}")
 _PARTS = re.compile(r" (?:of|de|du|del|della|der|&) ")
 
 
@@ -83,9 +84,14 @@ class Passage:
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
-        """Its words, their terms, and the initials of its names."""
-        initials = _initials(f"{self.title}\n{self.text[:TEXT_MAX]}")
-        return frozenset([*self.words, *map(term_of, self.words), *initials])
+        """Its words, their terms and roots, and the initials of its names."""
+        initials, words = _initials(f"{self.title}\n{self.text[:TEXT_MAX]}"), self.words
+        return frozenset([*words, *map(term_of, words), *map(word_root, words), *initials])
+
+    @cached_property
+    def language(self) -> str | None:
+        """The language that it is written in; None where that is not sure."""
+        return guess(f"{self.title} {self.text[:TEXT_MAX]}")
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -119,16 +125,6 @@ class _Candidate:
     language: str | None
     score: float = 0.0
 
-    @cached_property
-    def groups(self) -> frozenset[int]:
-        """The numbers of the synonym lists that hold one of its tokens."""
-        return frozenset(chain.from_iterable(map(groups, self.tokens)))
-
-    @cached_property
-    def context_groups(self) -> frozenset[int]:
-        """The numbers of the synonym lists that hold a token of its context."""
-        return frozenset(chain.from_iterable(map(groups, self.context)))
-
     @property
     def at(self) -> float:
         """The date of its passage in seconds since 1970."""
@@ -143,7 +139,7 @@ def select(
     `now` is aware; a later date of a passage counts as `now`. `subject_of` is the question that
     this is a part of, whose names are meant here too.
     """
-    text = _asking_part(question)
+    text = _corrected(_asking_part(question), passages)
     words = frozenset(split_words(f"{text} {subject_of}"))
     queries: dict[frozenset[str], TextQuery] = {}
     candidates: list[_Candidate] = []
@@ -154,7 +150,7 @@ def select(
         named = item.names & words
         if named not in queries:
             queries[named] = query_of(text, named, subject_of)
-        own = queries[named]
+        own = _with_little_unknown(queries[named], item)
         query = own if len(own.names) > len(query.names) else query
         if (own.names or own.terms) and _is_relevant(own, item):
             lines = _cap_date(item, now).candidates
@@ -169,29 +165,44 @@ def select(
     return tuple(_sentences(picks, hits))
 
 
+def _corrected(text: str, passages: Sequence[Passage]) -> str:
+    """A question with each word that nobody uses as the passages spell it, but for one letter."""
+    vocabulary = frozenset(word for item in passages[:PASSAGES_MAX] for word in item.words)
+
+    def spelling(match: re.Match[str]) -> str:
+        word = fold_case(match[0])
+        is_right = word in vocabulary or not is_strange(word)
+        near = () if is_right else (other for other in vocabulary if is_close(word, other))
+        return min(near, default=match[0])
+
+    return _STRANGE.sub(spelling, text)
+
+
+def _with_little_unknown(query: TextQuery, passage: Passage) -> TextQuery:
+    """A question to a passage in another language: words without a known meaning weigh little."""
+    if None in (passage.language, query.language) or passage.language == query.language:
+        return query
+    low = {term: COMMON for term in query.unknown if term not in passage.vocabulary}
+    known = {term: weight for term, weight in query.terms.items() if term not in low}
+    return evolve(query, terms={**known, **low})  # an unknown first word is no focus
+
+
 def _follows(candidate: _Candidate, best: _Candidate) -> bool:
     """Whether a sentence stands right behind another: reasons follow what happened."""
     return candidate.passage == best.passage and candidate.place == max(best.place, 1) + 1
 
 
 def _is_relevant(query: TextQuery, passage: Passage) -> bool:
-    """Whether a passage holds the names of the question, or one of those compared."""
-    vocabulary, words = passage.vocabulary, passage.words
-    matches = [name.is_in(vocabulary) and _is_whole(name, query, words) for name in query.names]
-    return all(matches) or (query.kind == "compare" and any(matches))
-
-
-def _is_whole(name: Name, query: TextQuery, tokens: list[str]) -> bool:
-    """Whether words of a name that are adjacent in a sentence asked are adjacent in a text."""
-    run = [
-        part.spellings[0]
-        for part in query.names
-        if part.run_number == name.run_number and len(part.spellings) == 1
-    ]
-    whole = [word for way in run for word in way]
-    places = (at for at, word in enumerate(tokens) if whole[:1] == [word])
-    is_free = len(run) < 2 or query.is_bare
-    return is_free or any(tokens[at : at + len(whole)] == whole for at in places)
+    """Whether a passage holds the names of the question side by side, or one of those compared."""
+    matches = [name.is_in(passage.vocabulary) for name in query.names]
+    if query.kind == "compare":
+        return any(matches) or not matches
+    runs: dict[int, list[str]] = {}
+    for name in query.names:
+        runs.setdefault(name.run_number, []).extend(name.spellings[0] * (len(name.spellings) == 1))
+    text = f" {' '.join(passage.words)} "
+    is_whole = all(len(run) < 2 or f" {' '.join(run)} " in text for run in runs.values())
+    return all(matches) and (query.is_bare or is_whole)
 
 
 def _asking_part(question: str) -> str:
@@ -250,7 +261,7 @@ def _candidates(passage: Passage) -> Iterator[_Candidate]:
     """The title and the sentences of a passage as candidates."""
     title = clean_headline(without_markup(passage.title))
     text = without_markup(passage.text[:TEXT_MAX])
-    language = guess(f"{title} {text}")
+    language = passage.language
     lines = split_sentences(text, WORDS_MIN, fragments=True)[:SENTENCES_MAX]
     token_sets = [_tokens(line, language) for line in (title, *lines)]
     for place, line in enumerate((title, *lines)):
@@ -263,10 +274,11 @@ def _candidates(passage: Passage) -> Iterator[_Candidate]:
 
 
 def _tokens(text: str, language: str | None) -> frozenset[str]:
-    """The words of a text, its terms and roots, their pairs, and the initials of its names."""
+    """The words of a text, its terms, roots and their pairs, what they may stand for, initials."""
     stems = roots(text, language)
     pairs = (f"{first}_{second}" for first, second in pairwise(stems))
-    return frozenset([*split_words(text), *terms(text, language), *stems, *pairs, *_initials(text)])
+    words = {*split_words(text), *terms(text, language), *stems, *pairs, *_initials(text)}
+    return frozenset(words.union(*map(groups, words)))
 
 
 def _initials(text: str) -> Iterator[str]:
@@ -281,18 +293,17 @@ def _initials(text: str) -> Iterator[str]:
 
 def _score(query: TextQuery, candidate: _Candidate) -> float:
     """How well a sentence answers, from 0, where it does not."""
-    names = [name for name in query.names if name.is_in(candidate.context)]
     parts = {name.run_number for name in query.names}
-    missing = {name.run_number for name in query.names if name not in names}
-    if (missing == parts and parts) or (missing and query.kind != "compare"):
-        return 0.0
-    if not _is_of_time(query, candidate):
+    missing = {name.run_number for name in query.names if not name.is_in(candidate.context)}
+    is_other = missing == parts or query.kind != "compare"
+    if (missing and is_other) or not _is_of_time(query, candidate):
         return 0.0
     matches = {term: _match(term, candidate, query) for term in query.terms}
     subject = sum(query.terms[term] * share for term, share in matches.items())
-    is_little = sum(map(bool, matches.values())) + len(names) < _matches_min(query)
     is_lost = query.is_bare and not all(matches.values())
-    if is_little or is_lost or subject < _weight_min(query):
+    is_named = bool(query.names) or query.kind in ("compare", "overview")
+    is_little = not is_named and sum(map(bool, matches.values())) < 2
+    if is_lost or is_little or subject < _weight_min(query):
         return 0.0
     fit = _fit(query, candidate)
     share = subject / sum(query.terms.values()) if query.terms else 1.0
@@ -304,24 +315,13 @@ def _score(query: TextQuery, candidate: _Candidate) -> float:
     if is_strict and is_focussed and not any(is_focussed):
         return 0.0
     focus = 1.0 if any(is_focussed) or not is_focussed else LACKING
-    return fit * share * focus * _name_share(names, candidate) * _clarity(candidate)
-
-
-def _name_share(names: Sequence[Name], item: _Candidate) -> float:
-    """How many of the names stand in the sentence itself, by weight."""
-    total = sum(name.weight * (1 if name.is_in(item.tokens) else NAMED_NEARBY) for name in names)
-    return total / sum(name.weight for name in names) if names else 1.0
+    return fit * share * focus * _clarity(candidate)
 
 
 def _weight_min(query: TextQuery) -> float:
     if query.kind in ("overview", "compare") and query.names:
         return 0.0
     return (ENOUGH if query.names else LONE) * sum(query.terms.values())
-
-
-def _matches_min(query: TextQuery) -> int:
-    least = 1 if query.kind in ("compare", "overview") else 2
-    return min(least, len(query.names) + len(query.terms)) if query.names else least
 
 
 def _match(term: str, candidate: _Candidate, query: TextQuery) -> float:
@@ -331,12 +331,12 @@ def _match(term: str, candidate: _Candidate, query: TextQuery) -> float:
     is_cost = query.asks_sum and groups(term) & groups(word_root("cost"))
     if is_cost and has_expression("money", candidate.text):
         return OTHER_WORD
-    if not groups(term).isdisjoint(candidate.groups):
+    others = query.meanings[term]
+    if not others.isdisjoint(candidate.tokens):
         return OTHER_WORD
     if term in candidate.context:
         return NEARBY
-    is_beside = not groups(term).isdisjoint(candidate.context_groups)
-    return NEARBY * OTHER_WORD if is_beside else 0.0
+    return 0.0 if others.isdisjoint(candidate.context) else NEARBY * OTHER_WORD
 
 
 def _is_of_time(query: TextQuery, candidate: _Candidate) -> bool:
@@ -355,10 +355,9 @@ def _is_of_time(query: TextQuery, candidate: _Candidate) -> bool:
 
 def _clarity(candidate: _Candidate) -> float:
     """How well a sentence is understood alone, and how likely it leads the news."""
-    if candidate.place == 0:
-        return 0.95
-    lead = 1.05 if candidate.place == 1 else 1.0
-    return lead * (0.85 if is_anaphoric(candidate.text, candidate.language) else 1.0)
+    lead = {0: 0.95, 1: 1.05}.get(candidate.place, 1.0)
+    is_bound = candidate.place and is_anaphoric(candidate.text, candidate.language)
+    return lead * (0.85 if is_bound else 1.0)
 
 
 def _fit(query: TextQuery, candidate: _Candidate) -> float:
@@ -366,9 +365,9 @@ def _fit(query: TextQuery, candidate: _Candidate) -> float:
     if query.kind == "who":
         return float(_names_other(query, candidate.text) and _is_role_of(query, candidate))
     if query.kind == "number":
-        is_sum = _is_sum(query, candidate.text) and _counts(query, candidate)
-        is_sum = is_sum and query.decimals <= {*DECIMAL.findall(candidate.text)}
-        return float(is_sum and (not query.measure or has_measure(query.measure, candidate.text)))
+        is_same = query.decimals <= {*DECIMAL.findall(candidate.text)}
+        is_measure = not query.measure or has_measure(query.measure, candidate.text)
+        return float(is_same and is_measure and _counts(query, candidate))
     if query.kind == "where":
         is_named = _names_other(query, candidate.text, places=True)
         signs = is_named + has_expression("placed", candidate.text)
@@ -380,12 +379,6 @@ def _fit(query: TextQuery, candidate: _Candidate) -> float:
     if query.kind == "compare":
         return 1.0 if any(map(str.isdigit, candidate.text)) else LACKING
     return LACKING if query.kind == "why" and not has_expression("cause", candidate.text) else 1.0
-
-
-def _is_sum(query: TextQuery, text: str) -> bool:
-    """Whether a sentence states an amount, where one is asked for."""
-    is_told = query.terms or query.measure or len(query.names) > 1
-    return bool(is_told) and (not query.asks_sum or has_expression("money", text))
 
 
 def _names_other(query: TextQuery, text: str, *, places: bool = False) -> bool:
@@ -438,8 +431,7 @@ def _best(candidates: Sequence[_Candidate], limit: int) -> list[_Candidate]:
     close = [candidate for candidate in candidates if candidate.score >= least]
     picks: list[_Candidate] = []
     for candidate in close:
-        beside = (k for k in close if k.place and k.passage == candidate.passage)
-        is_new = candidate.place or all(k.score < BETTER * candidate.score for k in beside)
+        is_new = candidate.place or all(k.passage != candidate.passage for k in close if k.place)
         if len(picks) < limit and is_new and not any(_alike(candidate, k) for k in picks):
             picks.append(candidate)
     return picks

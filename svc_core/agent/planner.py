@@ -30,10 +30,10 @@ from svc_core.agent.listing import (
     missing_words,
     row_kinds,
 )
-from svc_core.agent.named_rows import TYPO_MIN, Subject, named_subjects, public_hit
+from svc_core.agent.named_rows import Subject, named_subjects, public_hit
 from svc_core.agent.question import ParsedQuestion
 from svc_core.agent.row_facts import CitedSentence, english_list, quote_text
-from svc_core.agent.text_query import asks_for, english_terms
+from svc_core.agent.text_query import TYPO_MIN, asks_for, english_terms
 from svc_core.base import instants
 from svc_core.text.words import term_of, terms
 

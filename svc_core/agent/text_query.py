@@ -28,6 +28,7 @@ KINDS: tuple[AnswerKind, ...] = ("compare", "overview", "number", "when", "where
 
 MEASURES = ("span", "age", "length", "speed", "weight", "share", "heat", "version")
 
+TYPO_MIN = 5  # letters
 _PHRASE_MAX = 4
 _ITEMS_MAX = 40  # names and terms of one question
 _TOKEN = re.compile(r"[^\W_](?:[\w’'.-]*\w)?")
@@ -66,11 +67,19 @@ class TextQuery:
     """What its number measures: a span of time, an age, a length; None where that is open."""
     names: tuple[Name, ...]
     terms: Mapping[str, float]
+    meanings: Mapping[str, frozenset[str]] = field(repr=False)
+    """What each term may be put as: its meanings in English, and the lists of words like these."""
     years: frozenset[str]
     months: frozenset[int]
     decimals: frozenset[str]
     words: frozenset[str] = field(repr=False)
     language: str | None
+
+    @property
+    def unknown(self) -> frozenset[str]:
+        """The terms that hardly anybody uses and whose meaning in English is not known."""
+        rare = filter(_is_rare, self.terms)
+        return frozenset(term for term in rare if not self.meanings[term])
 
     @property
     def is_bare(self) -> bool:
@@ -130,7 +139,8 @@ def query_of(question: str, named: Container[str] = (), subject_of: str = "") ->
     stop_roots = {word_root(word) for name in names for word in split_words(name.word)}
     stop_roots |= {word_root(fold_case(word)) for word in tokens if month_of(word) in months}
     stop_roots |= _titles_before(tokens, names) | _roots("none")
-    stems = {word_root(word): term_of(word) for word in terms(question, language, whole=True)}
+    words = {word_root(word): word for word in terms(question, language, whole=True)}
+    stems = {root: term_of(word) for root, word in words.items()}
     years = frozenset(term for term in stems if _YEAR.match(term))
     subject = [t for t in stems if t not in stop_roots | years and not _is_day(t, months)]
     kinds = {word_root(b) for a, b in pairwise(split_words(question)) if a in _words("which")}
@@ -149,6 +159,7 @@ def query_of(question: str, named: Container[str] = (), subject_of: str = "") ->
             * (KIND if term in kinds else NAME if _is_rare(stems[term]) else 1)
             for term in subject[:_ITEMS_MAX]
         },
+        {term: _other_words(term, words[term], language) for term in subject[:_ITEMS_MAX]},
         years,
         months,
         frozenset(DECIMAL.findall(question)),
@@ -228,6 +239,18 @@ def is_strange(word: str) -> bool:
     return all(_is_rare(term_of(part)) for part in split_words(word))
 
 
+def is_close(word: str, name: str) -> bool:
+    """Whether two words are the same but for one letter, or two that changed places."""
+    sizes = len(word), len(name)
+    if word == name or min(sizes) < TYPO_MIN or not (word + name).isalpha():
+        return word == name
+    pairs = enumerate(zip(word, name, strict=False))
+    at = next((index for index, (a, b) in pairs if a != b), min(sizes))
+    rest, other = word[at:], name[at:]
+    changes = ((rest[1:], other[1:]), (rest, other[1:]), (rest[1:], other))
+    return rest[1::-1] + rest[2:] == other or any(a == b for a, b in changes)
+
+
 def _spellings(word: str) -> tuple[Run, ...]:
     """Other names of a country, and a name without its plural ending."""
     spellings = [way for run, runs in country_synonyms(terms(word)) for way in (run, *runs)]
@@ -247,6 +270,11 @@ def english_terms(word: str, language: str | None) -> frozenset[str]:
     return frozenset(key for key in keys if key[0] != "~")
 
 
+def _other_words(term: str, word: str, language: str | None) -> frozenset[str]:
+    meanings = english_terms(word, language)
+    return meanings.union(*map(groups, (term, *meanings)))
+
+
 def asks_for(kind: str, words: Iterable[str]) -> bool:
     """Whether folded words ask for a kind of answer."""
     return not _words(kind).isdisjoint(words)
@@ -262,8 +290,8 @@ def roots(text: str, language: str | None) -> list[str]:
     return [word_root(word) for word in terms(text, language, whole=True)]
 
 
-def groups(term: str) -> frozenset[int]:
-    """The numbers of the synonym lists that hold a term."""
+def groups(term: str) -> frozenset[str]:
+    """The synonym lists that hold a term, as `#` and a number."""
     return _groups().get(term, frozenset())
 
 
@@ -298,12 +326,12 @@ def _is_day(term: str, months: frozenset[int]) -> bool:
 
 
 @cache
-def _groups() -> Mapping[str, frozenset[int]]:
-    groups: dict[str, frozenset[int]] = {}
+def _groups() -> Mapping[str, frozenset[str]]:
+    groups: dict[str, frozenset[str]] = {}
     for number, text in enumerate(expressions("same")):
         for word in text.split():
             term = "_".join(map(word_root, word.split("_")))
-            groups[term] = groups.get(term, frozenset()) | {number}
+            groups[term] = groups.get(term, frozenset()) | {f"#{number}"}
     return groups
 
 

@@ -225,3 +225,37 @@ STORM = "The storm damage was higher than the flood damage."
 def test_capitals_tell_no_names_where_all_words_have_them():
     question = "How Many People Did The Storm Kill In Lowhaven Last Winter Season?"
     assert texts(question, [passage("The storm in Lowhaven killed 4 people last winter season.")])
+
+
+FLIGHTS = Passage(
+    1,
+    "Finland counts drones",
+    "Finland's intelligence service counted 73 drones near harbours. Reindeer herders saw none.",
+    NOW,
+)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wie viele Drohnen flogen in Finnland nahe den Häfen?",
+        "Combien de drones le service de renseignement finlandais a-t-il comptés près des ports ?",
+        "¿Cuántos drones contó el servicio de inteligencia de Finlandia junto a los puertos?",
+        "How many dornes did the inteligence service count in Finland?",
+        "How many drones did the intelligence servcie count near harbuors?",
+    ],
+)
+def test_a_question_in_another_language_or_with_a_letter_wrong_is_answered(question):
+    assert texts(question, [FLIGHTS])[:1] == [FLIGHTS.text.partition(" Reindeer")[0]]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wie viele Drohnen zählte der schwedische Geheimdienst?",
+        "¿Cuántos barcos hundió la marina de Finlandia?",
+        "How many dornes did Sweden count?",
+    ],
+)
+def test_what_a_passage_does_not_say_is_declined_in_any_language(question):
+    assert texts(question, [FLIGHTS]) == []
