@@ -5,9 +5,9 @@
 
 WordNet 3.0 gives groups of English words that may stand for each other, the irregular forms of
 each, and pairs of opposites; the dictionaries (`deu-eng.txt`, `fra-eng.txt` of `corpora.SOURCES`)
-and the wordnets of other languages (`wn-*.tab` there), whose senses are those of WordNet 3.0, what
-German, French and Spanish words mean. All are terms: folded words cut as `svc_core.text.words`
-cuts them.
+what German and French words mean, and wordnets (`wn-*.tab` there), whose senses are those of
+WordNet 3.0, what Spanish words mean. All are terms: folded words cut as `svc_core.text.words` cuts
+them.
 """
 
 import re
@@ -28,11 +28,7 @@ FILES = ("noun", "verb", "adj", "adv")
 OPPOSED_SENSES_MAX = 3
 OPPOSED_FILES = ("noun", "verb", "adj")
 DICTIONARIES = {"de": ("deu-eng.txt",), "fr": ("fra-eng.txt",), "es": ()}
-WORDNETS = {
-    "de": ("wn-wikt-deu.tab",),
-    "fr": ("wn-wikt-fra.tab",),
-    "es": ("wn-data-spa.tab", "wn-wikt-spa.tab"),
-}
+WORDNETS = {"es": ("wn-data-spa.tab", "wn-wikt-spa.tab")}
 
 
 def common(language: str) -> frozenset[str]:
@@ -163,7 +159,7 @@ def main() -> None:
     lines = [f"en\t{row}" for row in sorted(rows)]
     for language, names in DICTIONARIES.items():
         table: dict[str, dict[str, None]] = {}
-        nets = lemmas(wordnet, [dictionaries / name for name in WORDNETS[language]])
+        nets = lemmas(wordnet, [dictionaries / name for name in WORDNETS.get(language, ())])
         for words in (*(entries(dictionaries / name) for name in names), nets):
             for head, row in meanings(words, language):
                 table[head] = dict.fromkeys([*table.get(head, {}), *row][: 3 * MEANINGS_MAX])
