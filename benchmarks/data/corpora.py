@@ -64,8 +64,7 @@ SOURCES = {  # repository: commit, what it holds, its licence
     ),
     "omwn/omw-data": (
         "291d2c211b767ff10c17a7eea22d521577001ff6",
-        "wordnets: MCR 3.0 in Spanish, CC BY 3.0; of Wiktionary in German, French, Spanish, "
-        "CC BY-SA 3.0",
+        "Spanish wordnets: MCR 3.0, CC BY 3.0; of Wiktionary, CC BY-SA 3.0",
     ),
     "dennlinger/klexikon": (
         "c909f38794b244c2d55d5b0037755390c56c9610",
