@@ -126,9 +126,10 @@ class _Candidate:
     score: float = 0.0
 
     @property
-    def at(self) -> float:
-        """The date of its passage in seconds since 1970."""
-        return self.passage.at.timestamp() if self.passage.at else 0.0
+    def order(self) -> tuple[float, float, int, str]:
+        """Where it stands: the best first, the newest of equals."""
+        at = self.passage.at.timestamp() if self.passage.at else 0.0
+        return -round(self.score * 10), -at, self.place, self.text
 
 
 def select(
@@ -156,7 +157,7 @@ def select(
             lines = _cap_date(item, now).candidates
             candidates += lines
             ranking += [evolve(line, score=_score(own, line)) for line in lines]
-    hits = sorted((hit for hit in ranking if hit.score > 0), key=_order)
+    hits = sorted((hit for hit in ranking if hit.score > 0), key=lambda hit: hit.order)
     if query.kind == "compare":
         return tuple(_sentences(_comparison(query, hits), hits))
     picks = _best(hits, OVERVIEW_MAX if query.kind == "overview" else ANSWER_MAX)
@@ -171,8 +172,8 @@ def _corrected(text: str, passages: Sequence[Passage]) -> str:
 
     def spelling(match: re.Match[str]) -> str:
         word = fold_case(match[0])
-        is_right = word in vocabulary or not is_strange(word)
-        near = () if is_right else (other for other in vocabulary if is_close(word, other))
+        is_wrong = word not in vocabulary and is_strange(word)
+        near = (other for other in vocabulary if is_wrong and is_close(word, other))
         return min(near, default=match[0])
 
     return _STRANGE.sub(spelling, text)
@@ -230,10 +231,6 @@ def _written_as_names(passage: Passage) -> frozenset[str]:
     return frozenset(words)
 
 
-def _order(candidate: _Candidate) -> tuple[float, float, int, str]:
-    return -round(candidate.score * 10), -candidate.at, candidate.place, candidate.text
-
-
 def _cap_date(passage: Passage, now: datetime) -> Passage:
     return passage if passage.at is None or passage.at <= now else evolve(passage, at=now)
 
@@ -261,16 +258,15 @@ def _candidates(passage: Passage) -> Iterator[_Candidate]:
     """The title and the sentences of a passage as candidates."""
     title = clean_headline(without_markup(passage.title))
     text = without_markup(passage.text[:TEXT_MAX])
-    language = passage.language
     lines = split_sentences(text, WORDS_MIN, fragments=True)[:SENTENCES_MAX]
-    token_sets = [_tokens(line, language) for line in (title, *lines)]
+    token_sets = [_tokens(line, passage.language) for line in (title, *lines)]
     for place, line in enumerate((title, *lines)):
         around = {0, 1, *range(max(place - BEFORE, 0), place)}
         beside = frozenset().union(*(token_sets[at] for at in around if at < len(token_sets)))
         is_marked = not place and bool(_MARK.search(passage.title))
         if line and not is_marked and not has_expression("order", line):
             own = token_sets[place]
-            yield _Candidate(line, own, own | beside, place, passage, language)
+            yield _Candidate(line, own, own | beside, place, passage, passage.language)
 
 
 def _tokens(text: str, language: str | None) -> frozenset[str]:
@@ -301,8 +297,8 @@ def _score(query: TextQuery, candidate: _Candidate) -> float:
     matches = {term: _match(term, candidate, query) for term in query.terms}
     subject = sum(query.terms[term] * share for term, share in matches.items())
     is_lost = query.is_bare and not all(matches.values())
-    is_named = bool(query.names) or query.kind in ("compare", "overview")
-    is_little = not is_named and sum(map(bool, matches.values())) < 2
+    is_wide = query.names or query.kind in ("compare", "overview")
+    is_little = not is_wide and sum(map(bool, matches.values())) < 2
     if is_lost or is_little or subject < _weight_min(query):
         return 0.0
     fit = _fit(query, candidate)
@@ -375,7 +371,7 @@ def _fit(query: TextQuery, candidate: _Candidate) -> float:
     if query.kind == "when":
         is_dated = has_expression("dated", candidate.text) or months_in(candidate.text)
         is_done = not query.terms or _match([*query.terms][-1], candidate, query)
-        return 1.0 if is_dated else LACKING * bool(candidate.at and is_done)
+        return 1.0 if is_dated else LACKING * bool(candidate.passage.at and is_done)
     if query.kind == "compare":
         return 1.0 if any(map(str.isdigit, candidate.text)) else LACKING
     return LACKING if query.kind == "why" and not has_expression("cause", candidate.text) else 1.0

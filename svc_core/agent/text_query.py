@@ -142,10 +142,11 @@ def query_of(question: str, named: Container[str] = (), subject_of: str = "") ->
     words = {word_root(word): word for word in terms(question, language, whole=True)}
     stems = {root: term_of(word) for root, word in words.items()}
     years = frozenset(term for term in stems if _YEAR.match(term))
-    subject = [t for t in stems if t not in stop_roots | years and not _is_day(t, months)]
+    days = {term for term in stems if months and term.isdigit() and len(term) < 3}
+    subject = [term for term in stems if term not in stop_roots | years | days]
     kinds = {word_root(b) for a, b in pairwise(split_words(question)) if a in _words("which")}
-    kind = _kind_of(_plain_words(question), names)
-    phrases = frozenset(_phrases(_plain_words(question)))
+    plain = [fold_case(word) for word in tokens]
+    kind, phrases = _kind_of(plain, names), frozenset(_phrases(plain))
     measure = next((name for name in MEASURES if not phrases.isdisjoint(_words(name))), None)
     if kind in ("who", "when", "where", "compare"):
         offices = {word_root(word) for word in split_words(question) if is_role(word)}
@@ -195,11 +196,6 @@ def _kind_of(tokens: list[str], names: tuple[Name, ...]) -> AnswerKind:
     if kind == "other" and any(is_role(b) for a, b in pairwise(tokens) if a in _words("which")):
         return "who"
     return "number" if kind == "other" and not phrases.isdisjoint(_words("sum")) else kind
-
-
-def _plain_words(question: str) -> list[str]:
-    """The words of a question folded."""
-    return [fold_case(word) for word in _TOKEN.findall(question)]
 
 
 def _phrases(tokens: list[str]) -> Iterator[str]:
@@ -319,10 +315,6 @@ def months_in(text: str) -> frozenset[int]:
             before[:1].isdigit() or after[:1].isdigit() or fold_case(before) in _words("month_lead")
         )
     )
-
-
-def _is_day(term: str, months: frozenset[int]) -> bool:
-    return bool(months) and term.isdigit() and len(term) < 3
 
 
 @cache
