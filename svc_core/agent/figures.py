@@ -1,10 +1,12 @@
 """Chooses the figures of companies, countries and currencies that a question means."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 
 import attrs
 
+from svc_core import data
 from svc_core.agent import row_facts as facts
 from svc_core.agent.agent_ports import ToolHit
 from svc_core.agent.listing import extreme_rows
@@ -23,6 +25,9 @@ def company_figures(
     observations = [_with_title(company, row) for row in rows]
     annual = [row for row in observations if row.row["periodMonths"] in (12, None)]
     span = question.span
+    if span is not None and span.parts:
+        questions = (attrs.evolve(question, span=part) for part in span.parts)
+        return [row for each in questions for row in company_figures(company, rows, each)]
     if span is None:
         if question.is_extreme:
             return extreme_rows(annual, "value", is_least=question.has("least"))[2]
@@ -87,20 +92,35 @@ def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[lis
     rest = {term_of(question.words[index]) for index in words}
     is_named = bool(money or groups) or question.has("currency")
     is_country = term_of("country") in question.phrase
-    scores = []
+    scores, lands = [], question.countries
     for row in rows:
-        phrase = facts.phrase(f"{row.row['name']} {row.row['indicatorCode']}")
+        phrase = _series_words(f"{row.row['name']} {row.row['indicatorCode']}")
         hits = all(any(facts.is_run_of(run, phrase) for run in group) for group in groups)
         is_meant = row.row["area"]["countryCode"] or not is_country
         head = set(facts.phrase(_HEAD.split(row.row["name"])[0]))
         is_meant = is_meant and (is_named or 2 * len(head & rest) > len(head))
         if hits and is_meant:
-            scores.append((len(rest & set(phrase)), row))
+            own = row.row["area"]["countryCode"]
+            others = (facts.phrase(facts.country_name(code)) for code in lands if code != own)
+            ends = sum(facts.is_run_of(run, phrase) for run in others)  # "to China"
+            scores.append((len(rest & set(phrase)) + ends, row))
     best = max((overlap for overlap, _ in scores), default=0)
     rows = [row for overlap, row in scores if overlap == best]
-    held = set(facts.phrase(rows[0].row["name"])) if rows else set()
+    held = set(_series_words(rows[0].row["name"])) if rows else set()
     unheld = [index for index in words if term_of(question.words[index]) not in held]
     return rows, question.weight(unheld) / (question.weight(question.content) or 1.0)
+
+
+def _series_words(name: str) -> facts.Phrase:
+    """The words of the name of a series, and what its abbreviations mean."""
+    words = facts.phrase(name)
+    return (*words, *(word for key in words for word in _abbreviations().get(key, ())))
+
+
+@cache
+def _abbreviations() -> Mapping[str, facts.Phrase]:
+    rows = (row[1].partition(" ") for row in data.table_rows("questions.tsv") if row[0] == "short")
+    return {key: facts.phrase(words) for key, _, words in rows}
 
 
 def figure_differences(

@@ -363,7 +363,8 @@ class _Planner:
         ends = {"periodFrom": span.start, "periodTo": span.end} if span else {}
         bounds: dict[str, Any] = {name: at.date().isoformat() for name, at in ends.items() if at}
         is_change = parsed.has("change")
-        is_past = parsed.is_extreme and len(parsed.countries) + len(parsed.values("region")) == 1
+        areas_count = len(parsed.countries) + len(parsed.values("region"))
+        is_past = parsed.is_extreme and areas_count == 1
         for area in areas or [{}]:
             newest = {} if span or is_change or is_past else {"latest": True}
             answer = yield from self.list_all("list_finint", **area, **bounds, **newest)
@@ -371,12 +372,14 @@ class _Planner:
                 answer = yield from self.list_all("list_finint", **area)
             is_full = bool(span or is_past) and not is_change
             hits += figures.series_ends(answer.hits, is_first=is_change, is_full=is_full)
+        if span and span.parts:
+            hits = [hit for hit in hits if span.contains(hit.row["periodStart"])]
         rows, unheld = figures.meant_series(hits, parsed)
         if unheld > UNHELD_MAX:
             return []
         limits, measures = parsed.thresholds, facts.facts_of("indicator")
         rows = [row for row in rows if all(limit.admits(row.row["value"]) for limit in limits)]
-        is_compared = len(parsed.countries) + len(parsed.values("region")) > 1 or is_change
+        is_compared = bool(areas_count > 1 or is_change or (span and span.parts))
         if parsed.is_extreme and not is_compared and len(rows) > 1:
             word, _, best = extreme_rows(rows, "value", is_least=parsed.has("least"))
             head = f"The {word} of {len(rows)} values: "

@@ -60,7 +60,8 @@ _WORDS = re.compile(rf"\b(?:{'|'.join(map(re.escape, _english()))})\b")
 class TimeSpan:
     """The time from one instant up to another, not included; None is open. `text` is its wording.
 
-    `period` is the named one, such as `2025-Q2`; `is_fiscal` where it is a company's.
+    `period` is the named one, such as `2025-Q2`; `is_fiscal` where it is a company's; `parts` are
+    the times of a question that names several ("2023 and 2024"), of which others are none.
     """
 
     start: datetime | None
@@ -68,6 +69,7 @@ class TimeSpan:
     text: str
     period: str | None = None
     is_fiscal: bool = False
+    parts: tuple["TimeSpan", ...] = ()
 
     @property
     def interval(self) -> str:
@@ -82,6 +84,8 @@ class TimeSpan:
 
     def contains(self, stamp: object, end: object = None) -> bool:
         """Whether a date or an instant, as rows write it, or the time from it to `end` meets it."""
+        if self.parts:
+            return any(part.contains(stamp, end) for part in self.parts)
         first, last = _instant(stamp), _instant(end) or _instant(stamp)
         if first is None or last is None:
             return False
@@ -114,7 +118,8 @@ def in_english(text: str) -> str:
     """A folded text with its words of time in English: "third quarter of 2025" is "q3 2025"."""
     text = _WORDS.sub(lambda match: _english()[match[0]], fold_case(text))
     text = _YEARS.sub(r"between \1 and \2", _BEHIND.sub(r"\2 \1", text))
-    return _ORDINAL.sub(lambda match: f"q{_ORDINALS.index(match[1]) + 1} ", text)
+    text = _ORDINAL.sub(lambda match: f"q{_ORDINALS.index(match[1]) + 1} ", text)
+    return _day_pairs().sub(r"\1 \2 \3 and ", text)
 
 
 def time_span(text: str, now: datetime) -> TimeSpan | None:
@@ -172,7 +177,12 @@ def _join(text: str, dates: list[tuple[int, TimeSpan]]) -> TimeSpan | None:
     if before.endswith(_OPEN_START):
         end = first.start if before.endswith("before") else first.end
         return TimeSpan(None, end, f"until {first.text}")
-    return first
+    spans = sorted(
+        {span.start: span for _, span in dates}.values(), key=lambda span: str(span.start)
+    )
+    text = " and ".join(span.text for span in spans)
+    whole = TimeSpan(spans[0].start, spans[-1].end, text, parts=tuple(spans))
+    return whole if len(spans) > 1 else first
 
 
 def _absolute(text: str) -> Iterator[tuple[int, TimeSpan]]:
@@ -212,6 +222,16 @@ def _lone_month() -> re.Pattern[str]:
     month = "|".join(map(re.escape, names))
     return re.compile(
         rf"\b(?:in|im|en|since|until|during|this)\s+({month})\b(?!\s+\d)", re.IGNORECASE
+    )
+
+
+@cache
+def _day_pairs() -> re.Pattern[str]:
+    """A day whose month and year stand behind a second: "18 and 21 January 2013"."""
+    month = "|".join(sorted(map(re.escape, months()), key=len, reverse=True))
+    day, others = r"\d{1,2}(?:st|nd|rd|th|\.)?", r"(?:(?:on|the|am|den|le|el)\s)*"
+    return re.compile(
+        rf"\b({day})\s(?:and|und|et|y)\s{others}(?={day}\s(?:(?:of|de)\s)?({month})\.?,?\s(\d{{4}}))"
     )
 
 
