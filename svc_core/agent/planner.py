@@ -409,8 +409,7 @@ class _Planner:
         """What the report on the subject says, where a report is asked about."""
         if "report" not in self.question.kinds or not self.question.has("tells", "overview"):
             return []
-        ranked = yield from self.ranked(kinds=["report"])
-        rows = [public_hit(hit) for hit in ranked]
+        rows = [public_hit(hit) for hit in (yield from self.ranked(kinds=["report"]))]
         terms_ = self.question.terms_of(self.question.free("report"))
         rows = [row for row in rows if not terms_ or missing_words(row.row, terms_) != [*terms_]]
         if not rows:
@@ -508,12 +507,11 @@ class _Planner:
         if self.question.thresholds:
             lines = _sentences(listing.measures(answer.hits), shown) or lines
         summary = listing.summary(answer.hits)
-        if groups := listing.groups(answer.hits):
+        if groups := listing.groups(answer.hits)[: self.question.limit or _SHOWN_MAX]:
             of_all = f"of {_at_least(answer)}{summary}"
-            return [
-                CitedSentence(f"{quote_text(name)}: {len(hits)} {of_all}", tuple(hits[:1]))
-                for name, hits in groups[: self.question.limit or _SHOWN_MAX]
-            ]
+            texts = [f"{quote_text(name)}: {len(hits)} {of_all}" for name, hits in groups]
+            ends = [tuple(hits[:1]) for _, hits in groups]
+            return [*map(CitedSentence, texts, ends)]
         if self.question.counted_kind:
             return [self.count_sentence(summary, answer), *lines]
         is_news = listing.kind == "news" and self.question.has("latest")
