@@ -93,8 +93,8 @@ class ListQuery:
             arguments["datetime"] = f"../{is_open}" if is_open else question.span.interval
         hits = [public_hit(hit) for subject in self.subjects for hit in subject.hits]
         ids = [hit.id for hit in hits if hit.row.get("type")]
-        named = frozenset().union(*(subject.words for subject in self.subjects))
         if "entityId" in inputs and ids:
+            named = frozenset[int]().union(*(subject.words for subject in self.subjects))
             yield {**arguments, "entityId": ",".join(dict.fromkeys(ids))}, named, UNHELD_MAX
         if "vendor" in inputs and self.terms:
             used = frozenset(question.free(self.kind))
@@ -132,8 +132,7 @@ class ListQuery:
 
     def has_measure(self, rows: Sequence[ToolHit]) -> bool:
         """Whether any row states the number that bounds are on."""
-        path = self.path(rows)
-        return bool(path) and any(facts.member_or_none(hit.row, path) is not None for hit in rows)
+        return bool(extreme_rows(rows, self.path(rows), is_least=True)[2])
 
     def measures(self, rows: Sequence[ToolHit], path: str = "") -> tuple[facts.Fact, ...]:
         """The fact that states the member by which rows are compared."""
@@ -155,9 +154,8 @@ class ListQuery:
         named = (pair for pair in self.filters.items() if isinstance(row.get(pair[0]), str))
         near = set(row.get("borders") or ())  # the countries that one names are its neighbours
         is_near = is_in_country(row, places) if self.kind != "country" else near & set(places)
-        is_placed = not places or bool(is_near)
         is_equal = all(str(row[name]) == value for name, value in named)
-        return is_placed and is_equal and self._is_timely(row)
+        return (not places or bool(is_near)) and is_equal and self._is_timely(row)
 
     def _share(self, terms: Collection[str], whole: Collection[str] | None = None) -> float:
         """The share of terms in the weight of the question, or of other terms of it."""

@@ -52,6 +52,7 @@ something is, and one that asks whether it happened."""
 QUERY_MAX = 200  # characters that the search takes
 _TEXTS = ("newsItem", "report", "incident", "signal", "event", "cve", "entity")
 _FACT_KINDS = {"threatActor": "actor", "vulnerability": "cve", "country": "country"}
+_ACTORS = {None, "threatActor", "company"}
 _TIMELESS = ("country", "entity", "actor")
 """Kinds of facts that rows state as they are now."""
 _DESCRIBED = ("incident", "event", "market", "signal")
@@ -145,8 +146,7 @@ class _Planner:
         others = (term for word in unread for term in english_terms(word, parsed.language))
         words = [*lands, *bare, *sorted(others)[:_ENGLISH_MAX]]
         text = " ".join([parsed.text[:QUERY_MAX], *words])[:QUERY_MAX]
-        answer = yield from self.call("search_rows", q=text, limit=_RANKED, **arguments)
-        return answer.hits
+        return (yield from self.call("search_rows", q=text, limit=_RANKED, **arguments)).hits
 
     def named(self, *types: str) -> list[ToolHit]:
         """The rows of these types that the question names."""
@@ -222,9 +222,8 @@ class _Planner:
         for subject in self.subjects:
             rows = [public_hit(hit) for hit in subject.hits if "name" in hit.row["row"]]
             if len({row.row.get("type") and row.id for row in rows}) > 1:
-                types = (facts.in_words(str(row.row.get("type"))) for row in rows)
-                pairs = zip(rows, types, strict=True)
-                kinds = [f"{quote_text(row.title)} ({name})" for row, name in pairs]
+                pairs = ((quote_text(row.title), str(row.row.get("type"))) for row in rows)
+                kinds = [f"{title} ({facts.in_words(type_)})" for title, type_ in pairs]
                 name = quote_text(self.question.text_of(subject.words))
                 text = f"“{name}” names {len(rows)} that are kept apart: {english_list(kinds)}"
                 sentences.append(CitedSentence(text, tuple(rows)))
@@ -244,8 +243,7 @@ class _Planner:
                 lines += self.sentences_of(query, rows)
             if not lines and kind == "actor":
                 lines += self.sentences_of(self.fact_query("entity"), rows)
-        lines = lines or edges
-        return [*sentences, *lines] if lines else []
+        return [*sentences, *(lines or edges)] if lines or edges else []
 
     def full_row(self, kind: str, row: ToolHit) -> Plan[ToolHit]:
         """A row with the members that only the operation for its kind answers."""
@@ -304,8 +302,7 @@ class _Planner:
             if lines and len({line.hits[0].id for line in lines}) <= _ALIKE_MAX:
                 return lines
             if rows and not lines and not query.is_plain:
-                name = query.facts[0].name
-                self.missing.append(f"the {name} of “{quote_text(rows[0].title)}”")
+                self.missing.append(f"the {query.facts[0].name} of “{quote_text(rows[0].title)}”")
         return []
 
     def nearest(self, markets: Sequence[ToolHit], share_min: float) -> list[ToolHit]:
@@ -334,9 +331,8 @@ class _Planner:
             for company, rows in (yield from self.observations(metric=metric)):
                 values = figures.company_figures(company, rows, self.question)
                 picks += values
-                if not values:
-                    name = quote_text(company.title)
-                    self.missing.append(f"the {facts.in_words(metric)} of {name}")
+                name = f"the {facts.in_words(metric)} of {quote_text(company.title)}"
+                self.missing += [] if values else [name]
         measures = facts.facts_of("observation")
         return [*_sentences(measures, picks), *figure_differences(measures, picks)]
 
@@ -444,10 +440,8 @@ class _Planner:
             return []
         named = {hit.row["kind"] for subject in self.subjects for hit in subject.hits}
         is_own = named & {kind, *(("entity",) if kind == "country" else ())}
-        if is_own and (not is_scoped or len(self.subjects) > 1):
-            return []
-        types = {row.row.get("type") for row in self.named()}
-        if kind == "actor" and types - {None, "threatActor", "company"}:
+        is_other = kind == "actor" and bool({row.row.get("type") for row in self.named()} - _ACTORS)
+        if is_other or (is_own and (not is_scoped or len(self.subjects) > 1)):
             return []
         query = self.fact_query(kind)
         narrows = parsed.has("list") and (parsed.span or ListQuery(parsed, kind).filters)
@@ -470,7 +464,6 @@ class _Planner:
 
     def list_rows(self, kind: str) -> Plan[list[CitedSentence]]:
         listing = ListQuery(self.question, kind, () if kind == "entity" else self.subjects)
-        answer = ToolAnswer(())
         is_beside = any(fact.number == "borders" for fact in self.fact_query(kind).facts)
         is_blind = kind == "country" and self.question.countries and not is_beside
         for arguments, used, unheld_max in () if is_blind else listing.attempts():
@@ -494,15 +487,16 @@ class _Planner:
         """That no row of a list meets its filters, of how many that were looked at."""
         noun, notes = listing.row_kind.noun, "; ".join(listing.notes())
         others = distinct(listing.by_date(page.hits))[:_CLOSE_MAX]
-        lines = [line.text for line in listing.lines(others)]
         text = f"Of {facts.count_noun(len(page.hits), noun)} that were looked at none is ({notes})"
-        return [CitedSentence(text, ()), *_closest(lines, others)]
+        lines = (line.text for line in listing.lines(others))
+        return [CitedSentence(text, ()), *_closest([*lines], others)]
 
     def list_sentences(self, listing: ListQuery, answer: ToolAnswer) -> list[CitedSentence]:
         """How many rows there are, which is the extreme, or some of them."""
         rows = distinct(listing.by_date(answer.hits))
-        size = _SHOWN_MAX if len(rows) > _CITED_MAX else _CITED_MAX
-        shown = rows[: self.question.limit or size]
+        shown = rows[
+            : self.question.limit or (_SHOWN_MAX if len(rows) > _CITED_MAX else _CITED_MAX)
+        ]
         lines = listing.lines(shown)
         if self.question.thresholds:
             lines = _sentences(listing.measures(answer.hits), shown) or lines
@@ -516,15 +510,12 @@ class _Planner:
             return [self.count_sentence(summary, answer), *lines]
         is_news = listing.kind == "news" and self.question.has("latest")
         foremost = None if is_news else listing.foremost(answer.hits)
-        if foremost and not foremost[1].strip("-"):
-            return []
         if foremost and not foremost[2]:
-            name = foremost[1].rpartition(".")[2]
-            self.missing.append(f"the {name} of these {listing.row_kind.noun}s")
+            name = foremost[1].rpartition(".")[2].strip("-")
+            self.missing += [f"the {name} of these {listing.row_kind.noun}s"] if name else []
             return []
-        if foremost and foremost[2] and len({*map(id, rows)}) > 1:
-            word, path, best = foremost
-            best = distinct(best)
+        if foremost and len(rows) > 1:
+            word, path, best = *foremost[:2], distinct(foremost[2])
             query = self.fact_query(listing.kind)
             is_dated = path == listing.date and not query.is_plain
             measures = query.facts if is_dated else listing.measures(answer.hits, path)
@@ -540,8 +531,8 @@ class _Planner:
         place = ToolHit(str(answer.path), f"List: {noun}", answer.path, {})
         total = len(distinct(rows))
         count = f"{facts.count_noun(total, 'incident')} in {least}" if total < len(rows) else least
-        citations = rows if 0 < len(rows) <= _CITED_MAX else (place,)
-        return CitedSentence(f"The service knows {count}{noun}", citations)
+        text = f"The service knows {count}{noun}"
+        return CitedSentence(text, rows if 0 < len(rows) <= _CITED_MAX else (place,))
 
     # -- texts ---------------------------------------------------------------------------------
 
@@ -642,5 +633,4 @@ def _passage(number: int, hit: ToolHit) -> telling.Passage:
     text = excerpt.get("text") or row.get("summary") or row.get("description") or ""
     dates = ("publishedAt", "occurredAt", "startedAt", "generatedAt", "recordedAt")
     stamp = next((row[name] for name in dates if row.get(name)), None)
-    time = None if stamp is None else instants.parse(stamp)
-    return telling.Passage(number, hit.title, text, time)
+    return telling.Passage(number, hit.title, text, instants.parse(stamp) if stamp else None)

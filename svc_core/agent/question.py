@@ -10,7 +10,7 @@ Rule 3: where a question names nothing itself, it means what the user's previous
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, partial, reduce
 from typing import TypeVar
 
 from attrs import evolve, frozen
@@ -86,8 +86,8 @@ class Threshold:
     @property
     def side(self) -> str:
         """The comparison in words: "above", "at most" ..."""
-        strict = "above" if self.is_least else "below"
-        return strict if self.is_strict else "at least" if self.is_least else "at most"
+        sides = ("below", "above") if self.is_strict else ("at most", "at least")
+        return sides[self.is_least]
 
     def admits(self, number: float) -> bool:
         """Whether a number lies on the wanted side."""
@@ -260,10 +260,8 @@ def word_indexes(parts: Iterable[QuestionPart]) -> frozenset[int]:
 def question_of(turn: Turn) -> ParsedQuestion:
     """Parse the last question of a conversation, with what earlier ones named."""
     texts = [message.text for message in turn.history if message.role == "user"][-_TURNS_MAX:]
-    first, *rest = (parse_question(text[:_TEXT_MAX], turn.now) for text in (*texts, turn.question))
-    for question in rest:
-        first = _follow_up(first, question, turn.now)
-    return first
+    questions = (parse_question(text[:_TEXT_MAX], turn.now) for text in (*texts, turn.question))
+    return reduce(partial(_follow_up, now=turn.now), questions)
 
 
 def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) -> ParsedQuestion:
@@ -301,9 +299,8 @@ def parse_question(text: str, now: datetime) -> ParsedQuestion:
     verbs = word_indexes(part for part in parts if part.role == "relation")
     places = tuple(run for run in places if verbs.isdisjoint(range(*run[:2]))) or places
     cves = tuple(dict.fromkeys(match.upper() for match in _CVE.findall(text)))
-    language = guess(text) or "en"
-    span = times.time_span(plain, now)
-    parsed = ParsedQuestion(text, language, words, parts, cves, places, (), span)
+    about = guess(text) or "en", words, parts, cves, places
+    parsed = ParsedQuestion(text, *about, (), times.time_span(plain, now))
     bounds = (*_bounds(times.without_times(plain)),)
     return evolve(parsed, thresholds=bounds or (*_equals(parsed),))
 
