@@ -92,17 +92,16 @@ def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[lis
     rest = {term_of(question.words[index]) for index in words}
     is_named = bool(money or groups) or question.has("currency")
     is_country = term_of("country") in question.phrase
-    scores, lands = [], question.countries
+    lands = [(code, facts.phrase(facts.country_name(code))) for code in question.countries]
+    scores = []
     for row in rows:
+        own = row.row["area"]["countryCode"]
         phrase = _series_words(f"{row.row['name']} {row.row['indicatorCode']}")
         hits = all(any(facts.is_run_of(run, phrase) for run in group) for group in groups)
-        is_meant = row.row["area"]["countryCode"] or not is_country
         head = set(facts.phrase(_HEAD.split(row.row["name"])[0]))
-        is_meant = is_meant and (is_named or 2 * len(head & rest) > len(head))
+        is_meant = (own or not is_country) and (is_named or 2 * len(head & rest) > len(head))
         if hits and is_meant:
-            own = row.row["area"]["countryCode"]
-            others = (facts.phrase(facts.country_name(code)) for code in lands if code != own)
-            ends = sum(facts.is_run_of(run, phrase) for run in others)  # "to China"
+            ends = sum(code != own and facts.is_run_of(run, phrase) for code, run in lands)
             scores.append((len(rest & set(phrase)) + ends, row))
     best = max((overlap for overlap, _ in scores), default=0)
     rows = [row for overlap, row in scores if overlap == best]
@@ -119,8 +118,8 @@ def _series_words(name: str) -> facts.Phrase:
 
 @cache
 def _abbreviations() -> Mapping[str, facts.Phrase]:
-    rows = (row[1].partition(" ") for row in data.table_rows("questions.tsv") if row[0] == "short")
-    return {key: facts.phrase(words) for key, _, words in rows}
+    rows = (facts.phrase(row[1]) for row in data.table_rows("questions.tsv") if row[0] == "short")
+    return {words[0]: words for words in rows}
 
 
 def figure_differences(

@@ -502,7 +502,7 @@ class _Planner:
             lines = _sentences(listing.measures(answer.hits), shown) or lines
         summary = listing.summary(answer.hits)
         if groups := listing.groups(answer.hits)[: self.question.limit or _SHOWN_MAX]:
-            of_all = f"of {_at_least(answer)}{summary}"
+            of_all = f"of {'at least ' * answer.has_more}{summary}"
             texts = [f"{quote_text(name)}: {len(hits)} {of_all}" for name, hits in groups]
             ends = [tuple(hits[:1]) for _, hits in groups]
             return [*map(CitedSentence, texts, ends)]
@@ -519,7 +519,7 @@ class _Planner:
             query = self.fact_query(listing.kind)
             is_dated = path == listing.date and not query.is_plain
             measures = query.facts if is_dated else listing.measures(answer.hits, path)
-            among = f"The {word} of {_at_least(answer)}{summary}"
+            among = f"The {word} of {'at least ' * answer.has_more}{summary}"
             sentences = _sentences(measures, best[:_SHOWN_MAX]) or listing.lines(best[:_SHOWN_MAX])
             return [evolve(sentence, text=f"{among}: {sentence.text}") for sentence in sentences]
         is_long = len(rows) > _SHOWN_MAX and not is_news
@@ -527,7 +527,7 @@ class _Planner:
 
     def count_sentence(self, noun: str, answer: ToolAnswer) -> CitedSentence:
         """How many rows there are; it cites them, or where there are many, their list."""
-        rows, least = answer.hits, _at_least(answer)
+        rows, least = answer.hits, "at least " * answer.has_more
         place = ToolHit(str(answer.path), f"List: {noun}", answer.path, {})
         total = len(distinct(rows))
         count = f"{facts.count_noun(total, 'incident')} in {least}" if total < len(rows) else least
@@ -609,10 +609,6 @@ def _closest(texts: Sequence[str], rows: Sequence[ToolHit]) -> list[CitedSentenc
 def is_odds(query: facts.FactQuery) -> bool:
     """Whether it asks how likely something is, which no other market than its own tells."""
     return not query.is_plain and any(fact.name == "probability" for fact in query.facts)
-
-
-def _at_least(answer: ToolAnswer) -> str:
-    return "at least " if answer.has_more else ""
 
 
 def _quotation(text: str, rows: Sequence[ToolHit]) -> str:

@@ -56,7 +56,7 @@ _OWN_KINDS: Mapping[str, Collection[str]] = {
 }  # fmt: skip
 """The kinds of rows that the words of a role describe; they leave open what is asked of others."""
 _GENERIC = frozenset({("generic", ""), ("overview", ""), ("list", ""), ("plain", "")})
-_RUN_MAX, _TEXT_MAX, _TURNS_MAX, _LIMIT_MAX, _BARE = 4, 2_000, 10, 10, 3
+_RUN_MAX, _TEXT_MAX, _TURNS_MAX, _LIMIT_MAX, _BARE = 4, 2_000, 10, 10, 4
 
 
 @frozen
@@ -348,12 +348,12 @@ def _equals(question: ParsedQuestion) -> Iterator[Threshold]:
 
 def _countries_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
     """The countries that are named: start and end of their words, and their codes."""
+    return _longest(words, lambda run: _countries().get(run) or _countries().get(_bare(run)))
 
-    def lookup(run: Phrase) -> str | None:
-        bare = (*run[:-1], run[-1].removesuffix("s"))  # "Ecuadors"
-        return _countries().get(run) or (_countries().get(bare) if len(bare[-1]) > _BARE else None)
 
-    return _longest(words, lookup)
+def _bare(run: Phrase) -> Phrase:
+    """A name without the s of a genitive: "Ecuadors"."""
+    return (*run[:-1], run[-1].removesuffix("s") if len(run[-1]) > _BARE else "")
 
 
 @cache

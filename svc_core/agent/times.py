@@ -118,8 +118,7 @@ def in_english(text: str) -> str:
     """A folded text with its words of time in English: "third quarter of 2025" is "q3 2025"."""
     text = _WORDS.sub(lambda match: _english()[match[0]], fold_case(text))
     text = _YEARS.sub(r"between \1 and \2", _BEHIND.sub(r"\2 \1", text))
-    text = _ORDINAL.sub(lambda match: f"q{_ORDINALS.index(match[1]) + 1} ", text)
-    return _day_pairs().sub(r"\1 \2 \3 and ", text)
+    return _ORDINAL.sub(lambda match: f"q{_ORDINALS.index(match[1]) + 1} ", text)
 
 
 def time_span(text: str, now: datetime) -> TimeSpan | None:
@@ -177,11 +176,9 @@ def _join(text: str, dates: list[tuple[int, TimeSpan]]) -> TimeSpan | None:
     if before.endswith(_OPEN_START):
         end = first.start if before.endswith("before") else first.end
         return TimeSpan(None, end, f"until {first.text}")
-    spans = sorted(
-        {span.start: span for _, span in dates}.values(), key=lambda span: str(span.start)
-    )
+    spans = tuple(sorted({span for _, span in dates}, key=lambda span: str(span.start)))
     text = " and ".join(span.text for span in spans)
-    whole = TimeSpan(spans[0].start, spans[-1].end, text, parts=tuple(spans))
+    whole = TimeSpan(spans[0].start, spans[-1].end, text, parts=spans)
     return whole if len(spans) > 1 else first
 
 
@@ -222,16 +219,6 @@ def _lone_month() -> re.Pattern[str]:
     month = "|".join(map(re.escape, names))
     return re.compile(
         rf"\b(?:in|im|en|since|until|during|this)\s+({month})\b(?!\s+\d)", re.IGNORECASE
-    )
-
-
-@cache
-def _day_pairs() -> re.Pattern[str]:
-    """A day whose month and year stand behind a second: "18 and 21 January 2013"."""
-    month = "|".join(sorted(map(re.escape, months()), key=len, reverse=True))
-    day, others = r"\d{1,2}(?:st|nd|rd|th|\.)?", r"(?:(?:on|the|am|den|le|el)\s)*"
-    return re.compile(
-        rf"\b({day})\s(?:and|und|et|y)\s{others}(?={day}\s(?:(?:of|de)\s)?({month})\.?,?\s(\d{{4}}))"
     )
 
 
