@@ -178,8 +178,7 @@ def _join(text: str, dates: list[tuple[int, TimeSpan]]) -> TimeSpan | None:
         return TimeSpan(None, end, f"until {first.text}")
     spans = tuple(sorted({span for _, span in dates}, key=lambda span: str(span.start)))
     text = " and ".join(span.text for span in spans)
-    whole = TimeSpan(spans[0].start, spans[-1].end, text, parts=spans)
-    return whole if len(spans) > 1 else first
+    return TimeSpan(spans[0].start, spans[-1].end, text, parts=spans) if len(spans) > 1 else first
 
 
 def _absolute(text: str) -> Iterator[tuple[int, TimeSpan]]:
