@@ -91,6 +91,7 @@ def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[lis
     words = set() if money else set(question.free("indicator")) - question.place_words
     rest = {term_of(question.words[index]) for index in words}
     is_named = bool(money or groups) or question.has("currency")
+    is_country = term_of("country") in question.phrase
     lands = [(code, facts.phrase(facts.country_name(code))) for code in question.countries]
     scores = []
     for row in rows:
@@ -98,9 +99,7 @@ def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[lis
         phrase = _series_words(f"{row.row['name']} {row.row['indicatorCode']}")
         hits = all(any(facts.is_run_of(run, phrase) for run in group) for group in groups)
         head = set(facts.phrase(_HEAD.split(row.row["name"])[0]))
-        is_meant = (own or term_of("country") not in question.phrase) and (
-            is_named or 2 * len(head & rest) > len(head)
-        )
+        is_meant = (own or not is_country) and (is_named or 2 * len(head & rest) > len(head))
         if hits and is_meant:
             ends = sum(code != own and facts.is_run_of(run, phrase) for code, run in lands)
             scores.append((len(rest & set(phrase)) + ends, row))

@@ -19,11 +19,7 @@ ROOMS_OF_ROOMS = {"svc_core.intel", "svc_http.run"}
 CODE_LINES: dict[str, int] = {
     "svc_core": 40,
     "svc_core.access": 2743,
-<<<<<<< HEAD
     "svc_core.agent": 3252,
-=======
-    "svc_core.agent": 3281,
->>>>>>> 9e83ad1b2 (The table of sizes says what is there)
     "svc_core.automations": 428,
     "svc_core.base": 706,
     "svc_core.catalog": 1431,
