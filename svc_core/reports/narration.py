@@ -247,7 +247,7 @@ class Narrator:
             if plan.story.score * sqrt(len(plan.story.members)) >= _NEAR_SHARE * best
             and is_sure(plan, _MAIN_SHARE)
         ]
-        news = [plan for plan in near if not is_aside(plan.lead.evidence.title)]
+        news = [plan for plan in near if not _is_aside(plan.lead)]
         main = sorted(
             (news or near)[:count],
             key=lambda o: (not _is_own(o.lead, self._language), not o.story.is_dated),
@@ -498,7 +498,7 @@ def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
     def merit(member: ScoredItem) -> tuple[bool, bool, bool, float, str]:
         headline = member.reading.headline
         has_words = bool(headline) and not is_broken(f"{headline} {member.evidence.text}")
-        is_comment = is_aside(member.evidence.title) or is_aside(headline)
+        is_comment = _is_aside(member) or is_aside(headline, member.reading.language)
         is_far = member.score < _LEAD_MIN * story.score
         publishers = reach[member.evidence.id]
         weight = member.score**_MATCH * shares[member] * log2(1 + publishers)
@@ -520,7 +520,7 @@ def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
         item
         for item in pool
         if shares[item] >= least or place[item.evidence.id] == place[lead.evidence.id]
-        if not is_aside(item.evidence.title)
+        if not _is_aside(item)
     }
     near = {member.evidence.id: share for member, share in shares.items()}
     return StoryPlan(story, lead, _heading(lead), order, frozenset(quotable), reach, place, near)
@@ -586,6 +586,10 @@ def _is_later(item: ScoredItem, other: ScoredItem) -> bool:
 def _beginning(items: Iterable[ScoredItem]) -> set[str]:
     """The terms of the headlines and leads of some items."""
     return {term for item in items for term in (*item.reading.title, *item.reading.lead)}
+
+
+def _is_aside(item: ScoredItem) -> bool:
+    return is_aside(item.evidence.title, item.reading.language)
 
 
 def _vagueness(item: ScoredItem) -> int:

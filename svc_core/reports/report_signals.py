@@ -45,9 +45,9 @@ def extract(
     for story in draft.stories:
         event = event_of(story)
         readings = [
-            reading
-            for reading in (event.readings if event else ())
-            if reading.evidence.id in draft.numbers and not is_aside(reading.evidence.title)
+            o
+            for o in (event.readings if event else ())
+            if o.evidence.id in draft.numbers and not is_aside(o.evidence.title, o.language)
         ]
         if event and readings:
             id_ = ids.derived_id(

@@ -169,7 +169,6 @@ _SPECIFYING_SIGNS = ",-—’'"  # an apposition, a compound or a possessive fol
 _DOUBLE_QUOTES = '"„“”«»'
 # UTF-8 read as Latin-1 by the source.
 _MOJIBAKE = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")
-_ASIDE = re.compile("|".join(_phrases("aside")), re.IGNORECASE)
 _HEADLINE_PARTS = re.compile(r"(?<=\S):\s+|\s[–—-]\s")  # behind what it is about, or who speaks
 _WORD = re.compile(r"[^\W\d_]+")
 _POLITE = re.compile(r"(?<=[\w,] )(?:Sie|Ihnen|Ihre?[mnrs]?)\b")  # within a German sentence
@@ -195,12 +194,17 @@ def is_broken(text: str) -> bool:
     return bool(_MOJIBAKE.search(text))
 
 
-def is_aside(headline: str) -> bool:
+def is_aside(headline: str, language: str | None) -> bool:
     """Whether a headline asks, comments, quotes, shows or only names a day, and does not report."""
     is_short = len(_WORD.findall(headline)) < _HEADLINE_WORDS_MIN
     is_label = is_short and not _UNSPACED_SCRIPT.search(headline)
-    parts = _HEADLINE_PARTS.split(headline)[1:]
-    return is_label or any(map(_ASIDE.search, (headline, *parts))) or bool(_SPOKEN.search(headline))
+    aside, parts = _aside(language or "en"), _HEADLINE_PARTS.split(headline)[1:]
+    return is_label or any(map(aside.search, (headline, *parts))) or bool(_SPOKEN.search(headline))
+
+
+@cache
+def _aside(language: str) -> re.Pattern[str]:
+    return re.compile("|".join((*_phrases("aside"), *_phrases("aside", language))), re.IGNORECASE)
 
 
 def vagueness(headline: str, language: str | None) -> int:
@@ -217,7 +221,7 @@ def vagueness(headline: str, language: str | None) -> int:
     pointers = _words("pointing", tongue) - _words("specifying", tongue)
     points = not pointers.isdisjoint(_WORD.findall(headline.casefold()))
     leans = any(o.lstrip(_QUOTES)[:1].isupper() and is_anaphoric(o, tongue) for o in parts)
-    if is_aside(headline) or points or leans or speaks(headline, tongue):
+    if is_aside(headline, tongue) or points or leans or speaks(headline, tongue):
         return 2
     return int(capitalises_nouns(tongue) and not any(_states(part, tongue) for part in parts))
 
@@ -235,8 +239,8 @@ def _states(part: str, language: str) -> bool:
 def is_faulty(text: str, language: str | None) -> bool:
     """Whether a sentence is a question, very short, a caption, or without a verb of the tables.
 
-    A caption says of a day that is over what is to be seen: it ends in that day and the place, and
-    all its verbs are in the present.
+    A caption is told by its form: it ends in a day, perhaps with a place, and all its verbs are in
+    the present. A sentence of that form on a day to come is taken for one, too.
     """
     tongue = language or "en"
     asks = text.rstrip(_QUOTES + "”’»)").endswith(("?", "？", "؟"))
@@ -254,9 +258,9 @@ def is_faulty(text: str, language: str | None) -> bool:
 
 
 def names_something(text: str, language: str | None) -> bool:
-    """Whether a sentence has a number or a name, or is in a language that shows no name."""
+    """Whether a sentence has a number or a name, or a language or script that shows no name."""
     first, *rest = _WORD.findall(text) or ("",)
-    is_name = first[1:].lower() != first[1:] or any(word[0].isupper() for word in rest)
+    is_name = any(part and not part.islower() for part in (first[1:], *(o[0] for o in rest)))
     return is_name or any(map(str.isdigit, text)) or capitalises_nouns(language or "en")
 
 

@@ -11,6 +11,7 @@ from svc_core.text.sentences import (
     is_aside,
     is_broken,
     lacks_name,
+    names_something,
     split_sentences,
     stands_alone,
     vagueness,
@@ -120,6 +121,8 @@ def test_a_sentence_about_the_item_itself_is_none_of_its_text() -> None:
         ("en", "The mayor of Fjordby opens the old hall on Sunday in Norland.", False),
         ("en", "The mayor of Fjordby opened the old hall on Sunday in Norland.", True),
         ("en", "The mayor of Fjordby will open the old hall on Sunday.", True),
+        ("en", "The mayor of Fjordby opens the old hall on April 16.", False),
+        ("en", "The mayor of Fjordby opens the old hall on Highway 66.", True),
         ("en", "Sold by the mayor to the highest bidder in Fjordby.", False),
         ("de", "Der Bürgermeister von Fjordby hat die alte Halle verkauft.", True),
         ("de", "Sie haben die alte Halle in Fjordby für immer verkauft.", False),
@@ -134,6 +137,28 @@ def test_a_sentence_that_speaks_to_the_reader_is_not_quoted(
     language: str, text: str, expected: bool
 ) -> None:
     assert stands_alone(text, language) is expected
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "A hall was sold.", False),
+        ("en", "A hall of Fjordby was sold.", True),
+        ("en", "iHall was sold.", True),
+        ("en", "A hall was sold for 5 crowns.", True),
+        ("en", "“...”", False),
+        ("de", "Eine Halle wurde verkauft.", True),
+        ("zh", "旧大厅星期日已经出售。", True),
+        ("ja", "古い会館が売却された。", True),
+        ("ar", "بيعت القاعة القديمة يوم الأحد.", True),
+        ("hi", "पुराना भवन बेच दिया गया।", True),
+        ("ru", "старый зал продан.", False),
+    ],
+)
+def test_a_sentence_names_something_where_its_script_can_show_it(
+    language: str, text: str, expected: bool
+) -> None:
+    assert names_something(text, language) is expected
 
 
 NEWS_HEADLINES = (
@@ -164,8 +189,10 @@ def test_a_headline_that_asks_shows_quotes_or_names_a_day_is_an_aside() -> None:
         "Sturm über Fjordby So entkam der Bürgermeister",
         "Sturm über Fjordby Das sagt Ann Lund",
     )
-    assert all(map(is_aside, asides))
-    assert not any(map(is_aside, NEWS_HEADLINES))
+    assert all(is_aside(headline, "de") for headline in asides)
+    assert not any(is_aside(o, language) for o in NEWS_HEADLINES for language in ("de", None))
+    names = "Governor Das kept the rates of the bank", "Golfer Michelle Wie West wins the cup"
+    assert [is_aside(name, language) for name in names for language in ("en", None)] == [False] * 4
     assert is_broken("Le procÃ¨s")
 
 
