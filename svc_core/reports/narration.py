@@ -545,10 +545,8 @@ def _centralities(members: Sequence[ScoredItem], frequencies: Frequencies) -> li
     size = sum(weight * weight for weight in total.values()) + 1
     shares = [unit_cosine(vector, total) for vector in vectors]  # 1 of each is its own
     rests = [sqrt(max(size - 2 * share, 0.0)) for share in shares]
-    return [
-        (share - 1) / rest if rest > _ROUNDING else 1.0
-        for share, rest in zip(shares, rests, strict=True)
-    ]
+    pairs = zip(shares, rests, strict=True)
+    return [(share - 1) / rest if rest > _ROUNDING else 1.0 for share, rest in pairs]
 
 
 def _newest_state(lead: ScoredItem, group: Sequence[ScoredItem]) -> ScoredItem:

@@ -71,6 +71,11 @@ _KINDS: tuple[_Kind[Any], ...] = (
 )
 
 
+def is_measure(signal: Signal) -> bool:
+    """Whether a signal is measured over many items; a silence names the last of these alone."""
+    return len(signal.observation_ids) > 1 or signal.type == "sourceSilence"
+
+
 async def observed_evidence(
     ctx: Context, weights: Mapping[str, int], times: Times, *, since: datetime | None
 ) -> list[EvidenceTexts]:
@@ -88,7 +93,7 @@ async def observed_evidence(
             evidence += await _events(ctx, items, times, since)
             items = [item for item in items if not (item.article_count or item.observation_ids)]
         elif kind is _SIGNALS:
-            items = [item for item in items if len(item.observation_ids) <= 1]
+            items = [item for item in items if not is_measure(item)]
         evidence += _within(kind, items, times, since)
     return evidence
 

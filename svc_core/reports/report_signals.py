@@ -50,9 +50,8 @@ def extract(
             if o.evidence.id in draft.numbers and not is_aside(o.evidence.title, o.language)
         ]
         if event and readings:
-            id_ = ids.derived_id(
-                "sig", "report-signal", report_id, f"{story.key}:{event.kind.name}"
-            )
+            key = f"{story.key}:{event.kind.name}"
+            id_ = ids.derived_id("sig", "report-signal", report_id, key)
             own = [o for o in readings if o.language in (primary(draft.words.language), None)]
             readings = own or readings
             reading = story.best_reading if story.best_reading in readings else readings[0]

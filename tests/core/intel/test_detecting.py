@@ -192,6 +192,7 @@ def test_a_source_that_was_regular_and_is_silent_is_told(
         assert signal.evidence is not None
         assert (signal.evidence.baseline, signal.direction) == (2, "down")
         assert signal.tags == ("health",)
+        assert is_measure(signal)
 
 
 # -- values off their course --------------------------------------------------------------------
