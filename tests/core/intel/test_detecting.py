@@ -28,6 +28,7 @@ from svc_core.intel.signals.model import (
 )
 from svc_core.intel.signals.news_outliers import later_days
 from svc_core.operation.ports import SYSTEM
+from svc_core.reports.observations import is_measure
 from tests import events
 from tests.core.intel.news.test_grouping import Work
 
