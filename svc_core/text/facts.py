@@ -19,7 +19,7 @@ Rule 4: two names or values do not stand in reverse order, with a word between t
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from heapq import nlargest
-from itertools import chain, combinations, islice
+from itertools import chain, combinations, islice, starmap
 from typing import Any, Final, Literal, TypeAlias
 
 from attrs import field, frozen
@@ -172,8 +172,7 @@ class TextFacts:
         return frozenset(passage.language for passage in self.passages if passage.language)
 
     def _word_fault(self, claim: RowPassage) -> Fault | None:
-        own, languages = claim.language, self._languages
-        is_translated = bool(own and languages) and own not in languages
+        is_translated = bool(self._languages) and claim.language not in {None, *self._languages}
         binding = claim_cues("binding") | claim_cues("cause")
         for word in claim.words if not is_translated else ():
             if word.folded not in self._words and word.folded in binding:
@@ -191,7 +190,7 @@ class TextFacts:
     # -- what turns a meaning --------------------------------------------------------------------
 
     def _turn_fault(self, claim: RowPassage) -> Fault | None:
-        is_supposed = claim.has_cue("hedge like") or any(_hedges(c, claim) for c in claim.clauses)
+        is_supposed = any(_hedges(clause, claim, "hedge like") for clause in claim.clauses)
         is_denied = any(_denies(clause, claim, "lack") for clause in claim.clauses)
         for own in claim.clauses:
             words = [word for word in row_words(own) if word.weight and not word.is_name]
@@ -202,9 +201,9 @@ class TextFacts:
                 continue
             if _denies(own, claim, "lack"):
                 near = [row[1:] for row in shares if row[0] > largest * DENIAL_SHARE_MIN]
-                if not any(_denies(*row, "lack") or row[1].has_cue("denial like") for row in near):
+                if not any(_denies(*row, "lack") or _is_unlike(claim, row[1]) for row in near):
                     return "denial"
-            elif not is_denied and overlap(words, self._denied):
+            elif not is_denied and (overlap(words, self._denied) or all(starmap(_denies, nearest))):
                 return "denial"
             if not is_supposed and all(_hedges(*row) for row in nearest):
                 return "hedge"
@@ -253,9 +252,9 @@ def _share(claim: RowPassage, passage: RowPassage) -> float:
     return words + (values if passage.is_member else min(values, words))
 
 
-def _hedges(clause: Clause, passage: RowPassage) -> bool:
-    """Whether a clause supposes; a question states nothing."""
-    cues = claim_cues("hedge", passage.language)
+def _hedges(clause: Clause, passage: RowPassage, also: str = "") -> bool:
+    """Whether a clause supposes; a question states nothing. `also` are further cues."""
+    cues = claim_cues("hedge", passage.language) | claim_cues(also)
     return passage.text.endswith("?") or any(word.folded in cues for word in row_words(clause))
 
 
@@ -263,6 +262,12 @@ def _denies(clause: Clause, passage: RowPassage, also: str = "denial") -> bool:
     """Whether a clause denies; two denials are none. `also` are further cues."""
     denials = claim_cues("denial", passage.language) | claim_cues(also)
     return sum(w.folded in denials and not w.is_name for w in row_words(clause)) % 2 == 1
+
+
+def _is_unlike(claim: RowPassage, passage: RowPassage) -> bool:
+    """Whether a passage has a word like a denial that a sentence does not have in any form."""
+    cues = claim_cues("denial like")
+    return any(w.folded in cues and w.keys.isdisjoint(claim.keys) for w in passage.words)
 
 
 def _opposes(word: RowWord, passage: RowPassage) -> bool:
@@ -275,8 +280,9 @@ def _opposes(word: RowWord, passage: RowPassage) -> bool:
 def _logical_order(passage: RowPassage) -> list[Token]:
     """The names, values and words that state something; of the passive voice the agent first."""
     tokens = [token for clause in passage.clauses for token in clause]
+    words = [(at, token.folded) for at, token in enumerate(tokens) if isinstance(token, RowWord)]
     places = {
-        kind: [at for at, token in enumerate(tokens) if _is_cue(token, kind)]
+        kind: [at for at, word in words if word in claim_cues(kind)]
         for kind in ("passive", "agent", "preposition")
     }
     agents = [at for at in places["agent"] if any(verb < at for verb in places["passive"])]
@@ -292,10 +298,6 @@ def _logical_order(passage: RowPassage) -> list[Token]:
         for token in tokens
         if isinstance(token, Value) or token.is_name or (token.weight and token.folded not in stops)
     ]
-
-
-def _is_cue(token: Token, kind: str) -> bool:
-    return isinstance(token, RowWord) and token.folded in claim_cues(kind)
 
 
 def _is_swapped(claim: list[Token], source: list[Token]) -> bool:

@@ -135,8 +135,7 @@ def _is_day(own: Day, day: Day) -> bool:
     year, month, number, weekday = day
     if year and month and number and own[3] is not None:
         weekday = date(year, month, number).weekday()
-    day = year, month, number, weekday
-    return all(part in (None, other) for part, other in zip(own, day, strict=True))
+    return all(part in (None, other) for part, other in zip(own, (*day[:3], weekday), strict=True))
 
 
 def unit_of(word: str) -> frozenset[Unit]:
@@ -229,7 +228,9 @@ def _number() -> re.Pattern[str]:
 
 @cache
 def _share() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{_expression('share')})\b")
+    noun = rf"\s(?!(?:{_expression('cue', 'share')})\b)\w"  # "a third man" is no part
+    ordinal = rf"(?i:a|un|une)\s(?:{_expression('number')}){noun}"
+    return re.compile(rf"\b(?!{ordinal})(?:{_expression('share')})\b")
 
 
 @cache

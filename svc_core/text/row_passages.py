@@ -90,10 +90,6 @@ class RowPassage:
         """What is found in it or in what it is about."""
         return word_keys(token for clause in self.clauses for token in clause) | self.context
 
-    def has_cue(self, kind: str) -> bool:
-        """Whether a word of it is a cue of a kind."""
-        return any(word.folded in claim_cues(kind) for word in self.words)
-
     @cached_property
     def values(self) -> tuple["PlacedValue", ...]:
         """Its values in order."""

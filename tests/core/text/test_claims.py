@@ -72,7 +72,18 @@ COUNTRIES = {"name": "Gravel Front", "targetCountries": ["US", "GB"]}
 SHIPS = "A third of the ships came late. Crews who missed the drill fell ill."
 OUVERTURE = "La ville devrait ouvrir le port en mai."
 VERBOT = "Das Kartellamt hat den Kauf von Pirna untersagt."
+HACKED = "Acme was not hacked. Beta was hacked on Monday."
+COURT = "The court rejected the appeal on Monday. A third judge of the court did not vote."
+RICE = "The harvest of rice was a fifth lower than in 2024."
 CLAIMS = [
+    (HACKED, "Acme was hacked.", "denial"),
+    (HACKED, "Beta was hacked on Monday.", None),
+    (COURT, "The court did not reject the appeal on Monday.", "denial"),
+    (COURT, "The court did not allow the appeal on Monday.", None),
+    (COURT, "The third judge of the court did not vote.", None),
+    (COURT, "33 percent of the judges of the court did not vote.", "value"),
+    (RICE, "The harvest of rice was 20 percent lower than in 2024.", None),
+    (RICE, "The harvest of rice was lower than in 2024 by a quarter.", "value"),
     (SHIPS, "33 percent of the ships came late.", None),
     (SHIPS, "Two thirds of the ships came late.", "value"),
     (SHIPS, "Crews who did not take part in the drill fell ill.", None),
