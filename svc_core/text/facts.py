@@ -174,15 +174,17 @@ class TextFacts:
     def _word_fault(self, claim: RowPassage) -> Fault | None:
         is_translated = bool(self._languages) and claim.language not in {None, *self._languages}
         binding = claim_cues("binding") | claim_cues("cause")
+        plain = [word for word in claim.words if word.weight and not word.is_name]
         for word in claim.words if not is_translated else ():
             if word.folded not in self._words and word.folded in binding:
                 return "bound"
-            if word.is_name and self._keys.isdisjoint(word.keys):
+            rows = (row for row in self.passages if not word.keys.isdisjoint(row.keys))
+            is_about = (o.is_member or o.values or overlap(plain, o.keys) for o in rows)
+            if word.is_name and not any(is_about if plain else rows):
                 return "name"
         weight = sum(word.weight for word in claim.words)
         new = weight - overlap(claim.words, self._keys)
         total = weight + VALUE_WEIGHT * len(claim.values)
-        plain = [word for word in claim.words if not word.is_name]
         is_text = 2 * overlap(plain, self._text_keys) > overlap(plain, self._keys)
         limit = NEW_MAX_TRANSLATED if is_translated else NEW_MAX if is_text else NEW_MAX_MEMBERS
         return None if total and new <= limit * total else "new"

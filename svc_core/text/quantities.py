@@ -179,13 +179,14 @@ def _date() -> re.Pattern[str]:
     rows = (row for row in data.table_rows("calendar.tsv") if row[0] == "month")
     month = alternation(name for *_, names in rows for name in names.split("|"))
     return re.compile(
-        r"\b(?:(?P<y1>\d{4})-(?P<m1>\d\d)(?:-(?P<d1>\d\d))?(?:[T ]\d\d:\d\d[\d:.Z+-]*)?(?![\w-])"
+        rf"\b(?:(?:(?P<w1>{_expression('weekday')}),?\s(?:the\s|den\s|dem\s)?)?(?:"
+        r"(?P<y1>\d{4})-(?P<m1>\d\d)(?:-(?P<d1>\d\d))?(?:[T ]\d\d:\d\d[\d:.Z+-]*)?(?![\w-])"
         rf"|(?P<d2>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s(?:of\s|de\s)?(?P<m2>{month})\b"
         r"(?:\.?,?\s(?:de\s|del\s)?(?P<y2>\d{4})\b)?"
         rf"|(?P<m3>{month})\.?\s(?P<d3>\d{{1,2}})(?:st|nd|rd|th)?\b(?![.,]\d)"
         r"(?:,?\s(?P<y3>\d{4})\b)?"
         rf"|(?P<m4>{month})\.?,?\s(?:de\s|del\s)?(?P<y4>\d{{4}})\b"
-        r"|(?P<d5>\d{1,2})[./](?P<m5>\d{1,2})[./](?P<y5>\d{4})\b"
+        r"|(?P<d5>\d{1,2})[./](?P<m5>\d{1,2})[./](?P<y5>\d{4})\b)"
         rf"|(?P<w6>{_expression('weekday')})s?\b"
         rf"|(?<=\bin )(?P<m7>may)\b|(?!may\b|mar\b|\w{{1,3}}\b)(?P<m8>{month})\b"
         r"|(?P<m9>(?-i:Mai|mai))\b)",
