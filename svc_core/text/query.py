@@ -80,10 +80,8 @@ class Query:
         compounds = (w for w in split_words(subject) if term_of(w) in factors and not whole)
         elements = (term for word in compounds for term in compound_parts(word, subtag))
         factors |= dict.fromkeys(elements, _PART_FACTOR) | factors
-        boosts = [match[match.lastindex or 0] for match in _QUOTATION.finditer(subject)] + list(
-            keywords
-        )
-        phrases = _runs(map(terms_of, boosts))
+        quoted = (match[match.lastindex or 0] for match in _QUOTATION.finditer(subject))
+        phrases = _runs(map(terms_of, (*quoted, *keywords)))
         is_list = _LIST_BREAK.search(subject) is not None
         subjects = (
             _LIST_BREAK.split(subject) if is_list else _subjects(subject, keywords, factors, subtag)

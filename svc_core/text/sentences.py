@@ -245,8 +245,7 @@ def is_faulty(text: str, language: str | None) -> bool:
     tongue = language or "en"
     asks = text.rstrip(_QUOTES + "”’»)").endswith(("?", "？", "؟"))
     is_short = len(_WORD.findall(text)) < _FAULTLESS_WORDS_MIN
-    _, _, rest = text.lstrip().partition(" ")  # the first word of a statement is no verb
-    words = _WORD.findall(rest)
+    words = _WORD.findall(text.lstrip().partition(" ")[2])  # a statement's first is no verb
     is_bare = is_short or not _has_verb(words, language)
     past = _words("verb", tongue) - _words("present", tongue)
     ends_in_day = any(re.search(stamp, text) for stamp in _phrases("stamp", tongue))

@@ -70,6 +70,9 @@ SWEDEN = {
 }
 COUNTRIES = {"name": "Gravel Front", "targetCountries": ["US", "GB"]}
 SHIPS = "A third of the ships came late. Crews who missed the drill fell ill."
+STRIKE = "Pilots of Hull began a strike on Monday, 27 July 2026."
+STREIK = "Die Lotsen streikten ab Montag, den 27. Juli 2026."
+QUARREL = "Petrel Bank denied the theft. Heron Lines blamed the bank."
 OUVERTURE = "La ville devrait ouvrir le port en mai."
 VERBOT = "Das Kartellamt hat den Kauf von Pirna untersagt."
 HACKED = "Acme was not hacked. Beta was hacked on Monday."
@@ -115,6 +118,13 @@ CLAIMS = [
     (MARCH.replace("260", "about " + "9" * 309), "At Hull 5 people were held.", "value"),
     ("It took place around 3 May 2024 at Hull.", "It took place on 3 May 2024 at Hull.", None),
     ("It took place around 3 May 2024 at Hull.", "It took place on 3 June 2024 at Hull.", "value"),
+    (STRIKE, "Pilots began a strike on 27 July.", None),
+    (STRIKE, "Pilots began a strike on Monday.", None),
+    (STRIKE, "Pilots began a strike on Monday, 27 July.", None),
+    (STRIKE, "Pilots began a strike on Tuesday, 27 July.", "value"),
+    (STREIK, "Die Lotsen streikten ab 27. Juli.", None),
+    (QUARREL, "Petrel Bank denied the theft.", None),
+    (QUARREL, "Heron Lines denied the theft.", "name"),
     (TAIWAN, "Taiwan is a UN member.", "denial"),
     (TAIWAN, "Taiwan is not a UN member.", None),
     (SWEDEN, "The GDP of Sweden is 600 USD.", None),
