@@ -408,7 +408,7 @@ _own: Any = partial(_local, roles=PEOPLE)
 LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
     _local(
         "users link",
-        "Make a link that signs a person in once, without a password",
+        "Make a link by which a person chooses a password and is signed in, once",
         link_user,
         guarded=True,
         confidential=Confidential(),

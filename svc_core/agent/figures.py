@@ -130,7 +130,8 @@ def figure_differences(
         pairs = [(facts.member_or_none(row.row, fact.number), row) for row in rows if fact.number]
         numbers = [(value, row) for value, row in pairs if isinstance(value, int | float)]
         units = {(row.row.get("unit"), row.row.get("currency")) for row in rows}
-        if len(numbers) < max(2, len(rows)) or len(units) > 1:
+        is_unclear = len({subject_name(row) for row in rows}) < len(rows)
+        if is_unclear or len(numbers) < max(2, len(rows)) or len(units) > 1:
             continue
         (high, first), *_, (low, last) = sorted(numbers, key=lambda pair: -pair[0])
         if high == low:

@@ -200,8 +200,7 @@ class _Planner:
         """What rows state of the facts that are asked for, and how they differ."""
         is_count = ["many"] in self.question.values("count")
         sentences = _sentences(query.facts, rows, is_counted=is_count)
-        if sentences and len(rows) > 1:
-            sentences += figure_differences(query.facts, rows)
+        sentences += figure_differences(query.facts, rows) if sentences else []
         if not sentences and not query.is_plain and rows:
             title = quote_text(figures.subject_name(rows[0]))
             self.missing += [f"the {fact.name} of {title}" for fact in query.facts[:2]]
@@ -225,7 +224,7 @@ class _Planner:
                 pairs = ((quote_text(row.title), str(row.row.get("type"))) for row in rows)
                 kinds = [f"{title} ({facts.in_words(type_)})" for title, type_ in pairs]
                 name = quote_text(self.question.text_of(subject.words))
-                text = f"“{name}” names {len(rows)} that are kept apart: {english_list(kinds)}"
+                text = f"“{name}” names {len(rows)} rows, kept apart: {english_list(kinds)}"
                 sentences.append(CitedSentence(text, tuple(rows)))
             for row in rows[:_ALIKE_MAX]:
                 type_ = "country" if "alpha3" in row.row else str(row.row.get("type"))

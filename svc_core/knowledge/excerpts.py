@@ -7,7 +7,8 @@ from svc_core.text.words import spans
 
 EXCERPT_MAX = 400
 """Characters: a paragraph."""
-_BEFORE = 60  # characters before the first match, as far as the sentence or a word begins there
+_BEFORE = EXCERPT_MAX // 3
+"""Characters before the first match, as far as the sentence or a word begins there."""
 
 _Span = tuple[int, int, str]
 
@@ -30,8 +31,7 @@ def _best(hits: Sequence[_Span]) -> int:
     for at, (start, _, _) in enumerate(hits):
         while after < len(hits) and hits[after][1] <= start + EXCERPT_MAX - _BEFORE:
             after += 1
-        window = hits[at:after]
-        score = len({term for _, _, term in window}), len(window)
+        score = len({term for _, _, term in hits[at:after]}), after - at
         if score > best:
             best, begin = score, start
     return begin
@@ -48,10 +48,11 @@ def _start(text: str, match: int) -> int:
 
 
 def _end(text: str, start: int) -> int:
-    """The position where the window ends: after a word."""
-    end = min(len(text), start + EXCERPT_MAX)
+    """The position where the window ends: after a sentence, else after a word."""
+    least, end = start + EXCERPT_MAX // 2, min(len(text), start + EXCERPT_MAX)
     if end < len(text):
-        end = max(text.rfind(" ", start + EXCERPT_MAX // 2, end), start + EXCERPT_MAX // 2)
+        sentence = max(text.rfind(". ", least, end) + 1, text.rfind("\n", least, end))
+        end = sentence or max(text.rfind(" ", least, end), least)
     return start + len(text[start:end].rstrip())
 
 

@@ -118,5 +118,5 @@ def _demo_lines(server: StartedServer, demo: SeededDemo) -> Iterator[str]:
     yield from _places(server)
     yield f'Key         of workspace "demo": plan {demo.plan}, all scopes, expires in 24 h'
     yield ""
-    yield f"The link signs in once; another one: {program} users link demo"
+    yield f"The link signs in once; for a link that sets a password: {program} users link demo"
     yield "Ctrl-C to stop. For real use: svc serve"

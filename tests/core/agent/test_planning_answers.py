@@ -4,10 +4,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from svc_core.agent import answer_events as events
-from svc_core.agent.agent_ports import Turn
+from svc_core.agent.agent_ports import ToolHit, Turn
 from svc_core.agent.answer_events import SOURCES_MAX
+from svc_core.agent.figures import figure_differences
 from svc_core.agent.planner import CALLS_MAX
 from svc_core.agent.question import Threshold
 from svc_core.agent.row_facts import Fact, count_noun, english_list, facts_of, figure, quote_text
@@ -280,6 +282,13 @@ def test_a_name_means_who_has_it_and_nobody_is_guessed(question: str, names: lis
     reply, _ = ask(question, list_entities=page(ENTITIES))
     assert sorted(source.title for source in reply.sources.values()) == names
     assert ("kept apart" in reply.text) == (len(names) > 1)
+
+
+def test_rows_of_the_same_name_are_not_compared() -> None:
+    rows = [ToolHit(str(n), name, None, {"aliases": n}) for n, name in enumerate(["A", "B", "B"])]
+    measure = [evolve(facts_of("actor")[0], number="aliases")]
+    assert "B has the most and A the least" in figure_differences(measure, rows[:2])[0].text
+    assert figure_differences(measure, rows) == []
 
 
 def test_what_is_not_said_of_rows_lists_none() -> None:

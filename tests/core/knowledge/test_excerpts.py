@@ -33,6 +33,14 @@ def test_without_a_match_a_text_is_shown_from_its_beginning() -> None:
     assert excerpt("", {"port"}).text == ""
 
 
+def test_a_window_begins_and_ends_with_a_sentence_where_it_can() -> None:
+    sentence = f"The long {'quiet ' * 15}port rests."
+    window = excerpt(f"{FILLER * 20}{sentence} {FILLER * 20}", {"port"})
+    assert window.text.startswith(sentence)
+    assert window.text.endswith("and so on.")
+    assert len(excerpt(f"{FILLER * 5}\n{'word ' * 90}", ()).text) == len(FILLER * 5) - 1
+
+
 def test_of_scripts_without_spaces_pairs_that_overlap_are_one() -> None:
     assert highlights("港口罢工", "港口", "口罢") == ["港口罢"]
     assert highlights("港口", "港口") == ["港口"]
