@@ -72,7 +72,7 @@ Plan = Generator[_Call, ToolAnswer, T]
 def plan_answer(turn: Turn, tools: Collection[str]) -> Plan[list[CitedSentence]]:
     """Plan the answer to the last question of a conversation with tools of these names."""
     parsed = question.question_of(turn)
-    if talk := small_talk.talk_of(parsed):
+    if talk := small_talk.talk_of(question.parse_question(turn.question, turn.now), parsed):
         return [CitedSentence(small_talk.talk_reply(talk, parsed), ())]
     planner = _Planner(parsed, turn.now, frozenset(tools))
     return (yield from planner.answer()) or planner.closest()

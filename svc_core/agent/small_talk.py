@@ -11,8 +11,11 @@ def talk_reply(kind: str, question: ParsedQuestion) -> str:
     return f"{texts.get((kind, language), '')} {texts['ask', language]}".strip()
 
 
-def talk_of(question: ParsedQuestion) -> str | None:
-    """The kind of small talk that a question is; None where it asks for rows."""
+def talk_of(question: ParsedQuestion, whole: ParsedQuestion) -> str | None:
+    """The kind of small talk that a question is by itself; None where it asks for rows.
+
+    `whole` is the question with what earlier ones of its conversation named.
+    """
     if question.has("instruct") and not question.cves:
         return "instruct"
     for kind in ("thanks", "greeting", "help"):
@@ -20,4 +23,4 @@ def talk_of(question: ParsedQuestion) -> str | None:
         covered = {index for part in parts for index in range(part.start, part.end)}
         if parts and not (question.content - covered) and not question.cves:
             return kind
-    return "help" if question.is_empty else None
+    return "help" if whole.is_empty else None

@@ -7,7 +7,7 @@ import pytest
 from attrs import evolve
 
 from svc_core.agent import answer_events as events
-from svc_core.agent.agent_ports import ToolHit, Turn
+from svc_core.agent.agent_ports import Message, ToolHit, Turn
 from svc_core.agent.answer_events import SOURCES_MAX
 from svc_core.agent.figures import figure_differences
 from svc_core.agent.planner import CALLS_MAX
@@ -282,6 +282,12 @@ def test_a_name_means_who_has_it_and_nobody_is_guessed(question: str, names: lis
     reply, _ = ask(question, list_entities=page(ENTITIES))
     assert sorted(source.title for source in reply.sources.values()) == names
     assert ("kept apart" in reply.text) == (len(names) > 1)
+
+
+@pytest.mark.parametrize(("text", "reply"), [("Thank you", "You are welcome."), ("Help", "Ask")])
+def test_small_talk_within_a_conversation_asks_for_no_rows(text: str, reply: str) -> None:
+    turn = Turn(text, NOW, (Message("user", "What happened in Chile?"),))
+    assert answer(turn, Rows({})).text.startswith(reply)
 
 
 def test_rows_of_the_same_name_are_not_compared() -> None:
