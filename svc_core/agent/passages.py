@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 from attrs import evolve, frozen
@@ -140,7 +140,7 @@ def select(
     `now` is aware; a later date of a passage counts as `now`. `subject_of` is the question that
     this is a part of, whose names are meant here too.
     """
-    text = _corrected(_asking_part(question), passages)
+    text = _corrected(_asking_part(question), passages[:PASSAGES_MAX])
     words = frozenset(split_words(f"{text} {subject_of}"))
     queries: dict[frozenset[str], TextQuery] = {}
     candidates: list[_Candidate] = []
@@ -167,14 +167,16 @@ def select(
 
 
 def _corrected(text: str, passages: Sequence[Passage]) -> str:
-    """A question with each word that nobody uses as the passages spell it, but for one letter."""
-    vocabulary = frozenset(word for item in passages[:PASSAGES_MAX] for word in item.words)
+    """A question with each word that nobody uses as the passages spell it, but for one letter.
+
+    What differs by a letter from a name may be another name, and no word is meant by a name.
+    """
+    plain = {fold_case(w) for row in passages for w in _LOWER.findall(row.text[:TEXT_MAX])}
 
     def spelling(match: re.Match[str]) -> str:
         word = fold_case(match[0])
-        is_wrong = word not in vocabulary and is_strange(word)
-        near = (other for other in vocabulary if is_wrong and is_close(word, other))
-        return min(near, default=match[0])
+        is_wrong = match[0].islower() and word not in plain and is_strange(word)
+        return min(filter(partial(is_close, word), plain if is_wrong else ()), default=match[0])
 
     return _STRANGE.sub(spelling, text)
 

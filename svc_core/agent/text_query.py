@@ -238,7 +238,7 @@ def is_strange(word: str) -> bool:
 def is_close(word: str, name: str) -> bool:
     """Whether two words are the same but for one letter, or two that changed places."""
     sizes = len(word), len(name)
-    if word == name or min(sizes) < TYPO_MIN or not (word + name).isalpha():
+    if min(sizes) < max(TYPO_MIN, max(sizes) - 1) or not (word + name).isalpha():
         return word == name
     pairs = enumerate(zip(word, name, strict=False))
     at = next((index for index, (a, b) in pairs if a != b), min(sizes))

@@ -255,6 +255,8 @@ def test_a_question_in_another_language_or_with_a_letter_wrong_is_answered(quest
         "Wie viele Drohnen zählte der schwedische Geheimdienst?",
         "¿Cuántos barcos hundió la marina de Finlandia?",
         "How many dornes did Sweden count?",
+        "How many drones did Rinland count?",
+        "how many drones did rinland count?",
     ],
 )
 def test_what_a_passage_does_not_say_is_declined_in_any_language(question):
