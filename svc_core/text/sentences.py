@@ -249,7 +249,8 @@ def is_faulty(text: str, language: str | None) -> bool:
     is_bare = is_short or not _has_verb(words, language)
     past = _words("verb", tongue) - _words("present", tongue)
     ends_in_day = any(re.search(stamp, text) for stamp in _phrases("stamp", tongue))
-    is_caption = ends_in_day and not _has_form(words, past)
+    # The month of May is no verb.
+    is_caption = ends_in_day and not _has_form([o for o in words if o != "May"], past)
     return is_caption or asks or (is_bare and not _UNSPACED_SCRIPT.search(text))
 
 

@@ -318,8 +318,10 @@ def standstill(loop):
     """Hold a loop in another thread: what a client does within is seen all at once."""
     is_over = threading.Event()
     loop.call_soon_threadsafe(is_over.wait, 60)
-    yield
-    is_over.set()
+    try:
+        yield
+    finally:
+        is_over.set()
 
 
 def connections(server):
