@@ -375,7 +375,8 @@ class _Planner:
         limits, measures = parsed.thresholds, facts.facts_of("indicator")
         rows = [row for row in rows if all(limit.admits(row.row["value"]) for limit in limits)]
         is_compared = bool(areas_count > 1 or is_change or (span and span.parts))
-        if parsed.is_extreme and not is_compared and len(rows) > 1:
+        names = {row.row["name"] for row in rows}  # values of several series have no order
+        if parsed.is_extreme and not is_compared and len(names) == 1 < len(rows):
             word, _, best = extreme_rows(rows, "value", is_least=parsed.has("least"))
             head = f"The {word} of {len(rows)} values: "
             return [evolve(line, text=head + line.text) for line in _sentences(measures, best)]
