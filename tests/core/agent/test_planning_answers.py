@@ -158,16 +158,22 @@ def test_the_highest_are_all_named_and_what_has_no_number_is_none() -> None:
 
 
 def test_values_of_two_series_are_not_ordered() -> None:
-    def value(name: str, number: float, year: str) -> dict[str, Any]:
+    def observation(name: str, number: float, year: str) -> dict[str, Any]:
         area = {"countryCode": "DE", "label": "Germany"}
-        row = {"id": f"{name} {year}", "name": name, "value": number, "period": year, "area": area}
-        return {**row, "indicatorCode": "x", "provider": "Heron"}
+        series = {
+            "id": f"{name} {year}",
+            "name": name,
+            "value": number,
+            "period": year,
+            "area": area,
+        }
+        return {**series, "indicatorCode": "x", "provider": "Heron"}
 
-    rates = [value("Unemployment (%)", number, f"202{number}") for number in (3, 2)]
+    rates = [observation("Unemployment (%)", number, f"202{number}") for number in (3, 2)]
     question = "What was the highest unemployment rate in Germany?"
     reply, _ = ask(question, list_finint=page(rates))
     assert "The highest of 2 values: Unemployment (%), Germany, was 3" in reply.text
-    counts = [value("Unemployment (thousands)", 90, "2024")]
+    counts = [observation("Unemployment (thousands)", 90, "2024")]
     reply, _ = ask(question, list_finint=page([*rates, *counts]))
     assert "highest" not in reply.text
     assert "was 3" in reply.text
