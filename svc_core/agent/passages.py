@@ -42,6 +42,7 @@ from svc_core.text.sentences import clean_headline, is_anaphoric, split_sentence
 from svc_core.text.words import fold_case, split_words, term_of, terms
 
 PASSAGES_MAX, TEXT_MAX, SENTENCES_MAX = 100, 6_000, 60
+CORRECTED_MAX = 8  # words of a question: each is compared with all words of the passages
 """Passages that are read, characters and sentences of each: about 30 ms in all."""
 WORDS_MIN = 2  # of a sentence: "Four died."
 ANSWER_MAX, OVERVIEW_MAX = 3, 5  # sentences of an answer
@@ -172,10 +173,12 @@ def _corrected(text: str, passages: Sequence[Passage]) -> str:
     What differs by a letter from a name may be another name, and no word is meant by a name.
     """
     plain = {fold_case(w) for row in passages for w in _LOWER.findall(row.text[:TEXT_MAX])}
+    places = iter(range(CORRECTED_MAX, 0, -1))
 
     def spelling(match: re.Match[str]) -> str:
         word = fold_case(match[0])
         is_wrong = match[0].islower() and word not in plain and is_strange(word)
+        is_wrong = is_wrong and next(places, 0) > 0
         return min(filter(partial(is_close, word), plain if is_wrong else ()), default=match[0])
 
     return _STRANGE.sub(spelling, text)

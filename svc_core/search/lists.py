@@ -176,7 +176,9 @@ class Listing(Generic[T]):
         if self.words is None or text is None:
             return None
         query = self.words.query(text)
-        is_common, *weights = carry or await _token_weights(ctx, self.texts, query)
+        if len(carry) != 1 + len(query.shares):  # at first, or of a version that counts otherwise
+            carry = await _token_weights(ctx, self.texts, query)
+        is_common, *weights = carry
         table = {token: n for token, n in zip(query.shares, weights, strict=True) if n}
         return WeightedQuery(query, table, bool(is_common))
 

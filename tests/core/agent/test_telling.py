@@ -8,7 +8,13 @@ from itertools import cycle, islice
 import pytest
 from attrs import evolve
 
-from svc_core.agent.passages import Passage, select, without_markup
+from svc_core.agent.passages import (
+    CORRECTED_MAX,
+    Passage,
+    _corrected,
+    select,
+    without_markup,
+)
 from tests import answers
 from tests.answers import NOW, UNTOLD
 
@@ -247,6 +253,14 @@ FLIGHTS = Passage(
 )
 def test_a_question_in_another_language_or_with_a_letter_wrong_is_answered(question):
     assert texts(question, [FLIGHTS])[:1] == [FLIGHTS.text.partition(" Reindeer")[0]]
+
+
+def test_a_few_words_of_a_question_are_read_as_the_passages_spell_them():
+    words = [f"{sign}{sign}harbour" for sign in "bcdfghjklmnp"]
+    typed = " ".join(f"{word[:-2]}{word[:-3:-1]}" for word in words)
+    right = _corrected(typed, [passage(" ".join(words))]).split()
+    assert right[:CORRECTED_MAX] == words[:CORRECTED_MAX]
+    assert not {*right[CORRECTED_MAX:]} & {*words}
 
 
 @pytest.mark.parametrize(

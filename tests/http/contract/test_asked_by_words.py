@@ -2,6 +2,8 @@
 
 import pytest
 
+from svc_core.search.field_index import FieldIndex
+
 QUERIES = {
     "/api/v2/markets": "list win ransom",
     "/api/v2/entities": "inc systems palo",
@@ -37,3 +39,13 @@ def test_pages_of_two_have_the_rows_of_one_large_page(each_shared, path, sort):
         if not sort:
             scores = [score for _, score in whole]
             assert scores == sorted(scores, reverse=True)
+
+
+def test_a_cursor_goes_on_at_a_version_that_counts_the_words_of_a_question_otherwise(
+    each_shared, monkeypatch
+):
+    path = "/api/v1/news?limit=1&q=port"
+    page = each_shared.get(path).json()["meta"]["page"]
+    query = FieldIndex.query
+    monkeypatch.setattr(FieldIndex, "query", lambda index, text: query(index, f"{text} strike"))
+    assert each_shared.get(f"{path}&cursor={page['nextCursor']}").status_code == 200
