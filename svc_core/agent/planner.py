@@ -67,14 +67,28 @@ class _Call:
 
 
 Plan = Generator[_Call, ToolAnswer, T]
+_PARTS_MAX = 3
 
 
 def plan_answer(turn: Turn, tools: Collection[str]) -> Plan[list[CitedSentence]]:
-    """Plan the answer to the last question of a conversation with tools of these names."""
+    """Plan the answer to the last question of a conversation with tools of these names.
+
+    Questions that it joins are answered each by itself, or said to have no answer.
+    """
     parsed = question.question_of(turn)
     if talk := small_talk.talk_of(question.parse_question(turn.question, turn.now), parsed):
         return [CitedSentence(small_talk.talk_reply(talk, parsed), ())]
-    planner = _Planner(parsed, turn.now, frozenset(tools))
+    calls: list[tuple[_Call, ToolAnswer]] = []
+    sentences: dict[str, CitedSentence] = {}
+    others: list[CitedSentence] = []
+    for part in question.questions_of(turn)[:_PARTS_MAX]:
+        planner = _Planner(part, turn.now, frozenset(tools), calls)
+        lines = yield from planner.answer()
+        sentences |= {line.text: line for line in lines}
+        others += [] if lines else planner.closest()[:1]
+    if any(line.hits for line in sentences.values()):
+        return [*sentences.values(), *others]
+    planner = _Planner(parsed, turn.now, frozenset(tools), calls)
     return (yield from planner.answer()) or planner.closest()
 
 
@@ -85,7 +99,7 @@ class _Planner:
     question: ParsedQuestion
     now: datetime
     tools: frozenset[str]
-    calls: list[tuple[_Call, ToolAnswer]] = field(factory=list)
+    calls: list[tuple[_Call, ToolAnswer]]
     hits: Sequence[ToolHit] = ()
     """The ranked rows, as the search gives them."""
     subjects: Sequence[Subject] = ()
@@ -554,8 +568,9 @@ class _Planner:
     def texts(self) -> list[CitedSentence]:
         """Sentences of the ranked rows' texts that share most weight with the question."""
         parsed = self.question
-        if self.missing and not set(parsed.unread) - self.named_words:
-            return []
+        owners = [row for row in self.named() if "alpha3" not in row.row]
+        if self.missing and owners and not set(parsed.unread) - self.named_words:
+            return []  # what the row of a name lacks no text about the name tells
         hits = [public_hit(hit) for hit in self.hits if hit.row["kind"] in _TEXTS]
         texts = [_passage(number, row) for number, row in enumerate(hits)]
         if (span := parsed.span) and parsed.has("happened"):
@@ -629,4 +644,5 @@ def _passage(number: int, hit: ToolHit) -> telling.Passage:
     text = excerpt.get("text") or row.get("summary") or row.get("description") or ""
     dates = ("publishedAt", "occurredAt", "startedAt", "generatedAt", "recordedAt")
     stamp = next((row[name] for name in dates if row.get(name)), None)
-    return telling.Passage(number, hit.title, text, instants.parse(stamp) if stamp else None)
+    title = "" if hit.title == row.get("cveId") else hit.title
+    return telling.Passage(number, title, text, instants.parse(stamp) if stamp else None)

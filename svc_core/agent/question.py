@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial, reduce
+from itertools import accumulate
 from typing import TypeVar
 
 from attrs import evolve, frozen
@@ -264,6 +265,16 @@ def question_of(turn: Turn) -> ParsedQuestion:
     return reduce(partial(_follow_up, now=turn.now), questions)
 
 
+def questions_of(turn: Turn) -> list[ParsedQuestion]:
+    """Parse the questions that the last message joins, each behind those before it; none of one."""
+    first, *rest = joined_questions(turn.question)
+    questions = (parse_question(f"and {part}", turn.now) for part in rest)
+    start = question_of(evolve(turn, question=first))
+    return (
+        [*accumulate(questions, partial(_follow_up, now=turn.now), initial=start)] if rest else []
+    )
+
+
 def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) -> ParsedQuestion:
     """The meaning of a question behind another, of which it may leave out what both share."""
     if before.span and before.span.start:
@@ -306,8 +317,10 @@ def parse_question(text: str, now: datetime) -> ParsedQuestion:
 
 
 def joined_questions(text: str) -> list[str]:
-    """The questions that a text joins: "how much does it cost, and who pays"."""
-    return [part for part in _JOINT.split(text) if part.strip(" ?¿")] or [text]
+    """The questions that a text joins: "how much does it cost, and who pays", "when and where"."""
+    parts = [part for part in _JOINT.split(text) if part.strip(" ?¿")] or [text]
+    rest = parts[-1].partition(" ")[2]
+    return [part if " " in part.strip() else f"{part} {rest}" for part in parts]
 
 
 def _longest(

@@ -259,11 +259,11 @@ def _spellings(word: str) -> tuple[Run, ...]:
 
 @lru_cache(4_096)
 def english_terms(word: str, language: str | None) -> frozenset[str]:
-    """The English terms that a German or French word or term means; none where it is not known."""
+    """The English terms that a word or term of another language means; none where unknown."""
     if language in (None, "en"):
         return frozenset()
     keys = related_keys(word, term_of(word), language) - {word, term_of(word)}
-    return frozenset(key for key in keys if key[0] != "~")
+    return frozenset(filter(str.isalpha, keys))
 
 
 def _other_words(term: str, word: str, language: str | None) -> frozenset[str]:
