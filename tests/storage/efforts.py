@@ -9,9 +9,14 @@ from typing import Any
 import pytest
 
 from svc_http.stores import SqliteStorage
+from svc_http.stores.postgres import PostgresLimits
 from svc_http.stores.postgres._session import Session
 
 Work = Callable[[], Any]
+
+ONE_READER = PostgresLimits(readers=1)
+"""Each connection of PostgreSQL plans by the heights of indexes as it saw them last; one that has
+not seen a table grow takes another index of it."""
 
 RARE = {"topic": ("r0", "r1", "both")}
 FACETS = (

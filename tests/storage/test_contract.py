@@ -13,10 +13,11 @@ import pytest
 from svc_core.base import drive
 from svc_core.testing.sample import SAMPLES
 from svc_core.testing.storage_contract import StorageContract, Store
+from svc_core.testing.sync_store import SyncStore
 from svc_http.stores import MemoryStorage, SqliteStorage
-from svc_http.stores.postgres import PostgresStorage
+from svc_http.stores.postgres import PostgresLimits, PostgresStorage
 from tests.postgres import EPOCH, PostgresServer
-from tests.storage.efforts import lines_run, postgres_pages, sqlite_steps
+from tests.storage.efforts import ONE_READER, lines_run, postgres_pages, sqlite_steps
 
 R = TypeVar("R")
 
@@ -79,6 +80,7 @@ class TestSqlite(StorageContract):
 
 class TestPostgres(StorageContract):
     server: PostgresServer
+    limits = PostgresLimits()
 
     @pytest.fixture(autouse=True, scope="class")
     @classmethod
@@ -95,7 +97,14 @@ class TestPostgres(StorageContract):
 
     def make_store(self) -> PostgresStorage:
         self.dsn = self.server.made_for(SAMPLES)
-        return self.runner.run(PostgresStorage.open(self.dsn, SAMPLES, epoch=EPOCH))
+        opening = PostgresStorage.open(self.dsn, SAMPLES, epoch=EPOCH, limits=self.limits)
+        return self.runner.run(opening)
+
+    def test_rows_that_a_question_does_not_return_make_it_no_dearer(self) -> None:
+        self.sync.close()
+        self.limits = ONE_READER
+        self.sync = SyncStore(self.make_store(), self.run)
+        super().test_rows_that_a_question_does_not_return_make_it_no_dearer()
 
     def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
         return self.runner.run(coroutine)

@@ -13,7 +13,7 @@ from svc_core.testing.sync_store import SyncStore
 from svc_http.stores.postgres import PostgresStorage
 from tests.backends import BACKEND, NAMES, store_of
 from tests.postgres import EPOCH
-from tests.storage.efforts import lines_run, postgres_pages, sqlite_steps
+from tests.storage.efforts import ONE_READER, lines_run, postgres_pages, sqlite_steps
 
 
 @pytest.fixture(scope="module", params=NAMES)
@@ -22,7 +22,7 @@ def measured(request: pytest.FixtureRequest) -> Iterator[tuple[SyncStore, Callab
         if request.param == "postgres":
             # One that was lent before has pages of dead rows, by which plans are made.
             dsn = BACKEND.server.made_for(catalog.COLLECTIONS)
-            opening = PostgresStorage.open(dsn, catalog.COLLECTIONS, epoch=EPOCH)
+            opening = PostgresStorage.open(dsn, catalog.COLLECTIONS, epoch=EPOCH, limits=ONE_READER)
             sync = SyncStore(runner.run(opening), runner.run)
         else:
             sync = SyncStore(store_of(request.param, catalog.COLLECTIONS), runner.run)
