@@ -67,7 +67,6 @@ class _Call:
 
 
 Plan = Generator[_Call, ToolAnswer, T]
-_PARTS_MAX = 3
 
 
 def plan_answer(turn: Turn, tools: Collection[str]) -> Plan[list[CitedSentence]]:
@@ -81,7 +80,7 @@ def plan_answer(turn: Turn, tools: Collection[str]) -> Plan[list[CitedSentence]]
     calls: list[tuple[_Call, ToolAnswer]] = []
     sentences: dict[str, CitedSentence] = {}
     others: list[CitedSentence] = []
-    for part in question.questions_of(turn)[:_PARTS_MAX]:
+    for part in question.questions_of(turn):
         planner = _Planner(part, turn.now, frozenset(tools), calls)
         lines = yield from planner.answer()
         sentences |= {line.text: line for line in lines}

@@ -58,6 +58,7 @@ _OWN_KINDS: Mapping[str, Collection[str]] = {
 """The kinds of rows that the words of a role describe; they leave open what is asked of others."""
 _GENERIC = frozenset({("generic", ""), ("overview", ""), ("list", ""), ("plain", "")})
 _RUN_MAX, _TEXT_MAX, _TURNS_MAX, _LIMIT_MAX, _BARE = 4, 2_000, 10, 10, 4
+_PARTS_MAX = 3  # questions in one
 
 
 @frozen
@@ -266,13 +267,16 @@ def question_of(turn: Turn) -> ParsedQuestion:
 
 
 def questions_of(turn: Turn) -> list[ParsedQuestion]:
-    """Parse the questions that the last message joins, each behind those before it; none of one."""
-    first, *rest = joined_questions(turn.question)
+    """Parse the few questions that the last message joins, each behind those before it.
+
+    Nothing where it is one question, or joins too many to be asked one by one.
+    """
+    first, *rest = joined_questions(turn.question[:_TEXT_MAX])
+    if not 0 < len(rest) < _PARTS_MAX:
+        return []
     questions = (parse_question(f"and {part}", turn.now) for part in rest)
     start = question_of(evolve(turn, question=first))
-    return (
-        [*accumulate(questions, partial(_follow_up, now=turn.now), initial=start)] if rest else []
-    )
+    return [*accumulate(questions, partial(_follow_up, now=turn.now), initial=start)]
 
 
 def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) -> ParsedQuestion:

@@ -196,6 +196,11 @@ def test_each_part_of_a_question_is_answered_or_said_not_to_be(
     assert [part for part in parts if part not in reply.text] == []
 
 
+def test_a_text_of_very_many_questions_is_read_as_one(asker: Asker) -> None:
+    reply = asker.ask("Who is APT28" + " and who is it" * 1_000)
+    assert len(reply.calls) < 4
+
+
 KINDS = [
     ("When did Microsoft file its 10-K?", ["filed its 10-K for the period to 2019-06-30"]),
     ("Which vendors have the most exploited vulnerabilities?", ["Progress: 1 of 5 vuln"]),
