@@ -593,11 +593,13 @@ class _Planner:
         rows = [
             hit for hit in self.hits if hit.row["share"] >= CLOSE_MIN or hit.row["named"] != "none"
         ]
-        if not (rows or self.missing or parsed.kinds or parsed.places or parsed.cves):
+        is_spent = len(self.calls) == CALLS_MAX
+        if not (rows or self.missing or parsed.kinds or parsed.places or parsed.cves or is_spent):
             return [CitedSentence(small_talk.talk_reply("unread", parsed), ())]
         missing = english_list([*dict.fromkeys(self.missing)]) if self.missing else ""
         words = quote_text(parsed.text_of([*parsed.free(), *parsed.place_words]))
         about = f" about “{words}”" if words else " to this"
+        about += f" within {CALLS_MAX} look-ups" * is_spent
         text = f"does not know {missing}" if missing else f"has no answer{about}"
         near = [public_hit(hit) for hit in rows[:_CLOSE_MAX]]
         titles = [f"“{quote_text(figures.subject_name(row))}”" for row in near]

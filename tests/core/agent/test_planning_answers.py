@@ -149,6 +149,15 @@ def test_a_list_without_an_end_is_counted_as_at_least_so_many() -> None:
     assert len(tools.inputs) < CALLS_MAX
 
 
+def test_what_no_call_is_left_for_is_not_said_to_have_no_answer() -> None:
+    pages = [page([cve(number)], str(number + 1)) for number in range(40)]
+    parts = "How many vulnerabilities are there and how many incidents are there and who is Heron?"
+    reply, tools = ask(parts, list_cves=pages, list_incidents=pages)
+    assert len(tools.inputs) <= CALLS_MAX
+    assert "at least 16 vulnerabilities" in reply.text
+    assert f"about “heron” within {CALLS_MAX} look-ups" in reply.text
+
+
 def test_the_highest_are_all_named_and_what_has_no_number_is_none() -> None:
     rows = page([cve(1, 9.1), cve(2), cve(3, 9.1), cve(4, None)])
     reply, _ = ask("Which vulnerability has the highest CVSS score?", list_cves=rows)
