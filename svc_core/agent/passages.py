@@ -42,8 +42,8 @@ from svc_core.text.sentences import clean_headline, is_anaphoric, split_sentence
 from svc_core.text.words import fold_case, split_words, term_of, terms
 
 PASSAGES_MAX, TEXT_MAX, SENTENCES_MAX = 100, 6_000, 60
-CORRECTED_MAX = 8  # words of a question: each is compared with all words of the passages
 """Passages that are read, characters and sentences of each: about 30 ms in all."""
+CORRECTED_MAX = 8  # words of a question: each is compared with all words of the passages
 WORDS_MIN = 2  # of a sentence: "Four died."
 ANSWER_MAX, OVERVIEW_MAX = 3, 5  # sentences of an answer
 ALIKE = 0.6  # the Jaccard index of their terms from which two sentences are alike

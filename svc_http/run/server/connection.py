@@ -304,7 +304,7 @@ class Protocol(H11Protocol):
         self._says_no_more = True
         self.connection.has_left |= is_whole
         if is_whole:
-            self._soon(self.can_read.set())
+            self._soon(self.can_read.set())  # what waits for the answer under way need not any more
         if self.stream is not None:
             exchange: Any = self.stream.scope.get("svc")
             if exchange is not None:
