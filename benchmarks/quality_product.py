@@ -73,7 +73,10 @@ def candidates_of(
 ) -> list[Reading]:
     """The items that the service reads for a query, with others of the stories of the first."""
     near_ids = {id_ for id_, row in near.items() if row.in_window > NEAR}
-    weights = term_weights(query.terms, frequencies)
+    held = [
+        f"{item.evidence.title}\n{item.text}" for item in corpus if query.terms.keys() & item.counts
+    ]
+    weights = term_weights(query.with_holders(held).terms, frequencies)
     ranks = {
         item.evidence.id: sum(weights[term] for term in weights if term in item.counts)
         for item in corpus

@@ -14,6 +14,7 @@ Rule 4: where nothing matches, the report is short and says so.
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Literal
 
 import attrs
@@ -129,13 +130,16 @@ async def gather_material(ctx: Context, profile_id: str, window: Window | None =
     query = Query.of(profile.topic, profile.keywords, profile.language)
     table = await corpus.term_frequencies(ctx, ITEMS)
     start, end = intake_span(window)
-    texts = await corpus.candidate_ids(
-        ctx, query.terms, table, texts=NEWS_TEXTS, limit=CANDIDATES_MAX, start=start, end=end
+    candidates = partial(
+        corpus.candidate_ids, ctx, texts=NEWS_TEXTS, limit=CANDIDATES_MAX, start=start, end=end
     )
-    items = await news_evidence(ctx, texts)
+    items = await news_evidence(ctx, await candidates(query.terms, table))
+    named = query.with_holders([f"{item.title}\n{item.text}" for item in items])
+    if named != query:
+        items = await news_evidence(ctx, await candidates(named.terms, table))
     items += await others_of_stories(ctx, items, window)
     pool = [item for item in items if _within(item, window)]
-    weights = corpus.term_weights(query.terms, table)
+    weights = corpus.term_weights(named.terms, table)
     times = window.start, window.end
     pool += await observed_evidence(ctx, weights, times, since=window.since)
     return Material(

@@ -8,6 +8,7 @@ from itertools import pairwise
 from attrs import evolve, field, frozen
 
 from svc_core.text.country_names import Run, country_synonyms
+from svc_core.text.holders import holder_of
 from svc_core.text.language import compound_parts, guess, primary
 from svc_core.text.sentences import capitalises_nouns
 from svc_core.text.wording import frame
@@ -32,7 +33,8 @@ class Query:
     `factors` are the terms of the subject, each with a factor on its weight; `synonyms` are runs of
     them with the runs that mean the same; `phrases` raise the score of an item that has them; an
     item that has one of `exclusions` is dropped. `parts` are the queries of a topic with several
-    subjects; where it is no `is_list`, it may as well have one. `text` is the topic as written.
+    subjects; where it is no `is_list`, it may as well have one. `text` is the topic as written, in
+    `language` where that is known.
     """
 
     factors: Mapping[str, float]
@@ -42,6 +44,7 @@ class Query:
     parts: "tuple[Query, ...]" = field(default=(), repr=False)
     is_list: bool = False
     text: str = ""
+    language: str | None = None
 
     @property
     def terms(self) -> Mapping[str, float]:
@@ -102,6 +105,25 @@ class Query:
             tuple(part.with_phrases(phrases) for part in parts),
             is_list and bool(parts),
             " ".join(subject.split()),
+            subtag,
+        )
+
+    def with_holders(self, texts: Sequence[str]) -> "Query":
+        """This query with the names of those who hold the offices that it describes.
+
+        `texts` are those of items, which say who that is. The name is sought in place of the
+        description, which means the same.
+        """
+        if self.parts:
+            return evolve(self, parts=tuple(part.with_holders(texts) for part in self.parts))
+        if not (holder := holder_of(self.text, self.language, texts)):
+            return self
+        terms_, name = holder
+        run = tuple(term for term in terms_ if term in self.factors)
+        others = {term: factor for term, factor in self.factors.items() if term not in run}
+        synonyms = (pair for pair in self.synonyms if not {*pair[0]} <= {*run})
+        return evolve(
+            self, factors=others | {name: NAME_FACTOR}, synonyms=(*synonyms, ((name,), (run,)))
         )
 
     def with_phrases(self, phrases: Iterable[Run]) -> "Query":

@@ -10,7 +10,8 @@ Rule 3: an item is relevant where `match + weight * feedback` reaches a threshol
 Rule 4: whether there is an answer at all is judged over all items, by logistic regression: the best
         of hundreds of items always resembles the query somewhat.
 Rule 5: a query that lists subjects is answered subject by subject.
-Rule 6: a story of several publishers that has an item among the best three, and whose items have a
+Rule 6: an office that a query describes is sought by the name of who holds it, as the items say.
+Rule 7: a story of several publishers that has an item among the best three, and whose items have a
         feedback of 0.1 in the mean, is relevant as a whole: its reports say the same in other words
         (the cluster hypothesis; van Rijsbergen 1979). A wrong item seldom brings a large story.
 ADR 50 and ADR 52 say what each number was measured against.
@@ -161,6 +162,7 @@ def rank(
     """
     items = [item for item in readings if not any(map(item.holds, query.exclusions))]
     items.sort(key=lambda reading: reading.evidence.id)
+    query = query.with_holders([f"{item.evidence.title}\n{item.text}" for item in items])
     window = _Window(query, items, frequencies, max(window_total, len(items)))
     window.near = nearness or {}
     subjects = _by_subject(query, window)

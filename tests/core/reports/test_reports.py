@@ -81,6 +81,19 @@ def test_nothing_matching_makes_a_short_honest_report(house: Any) -> None:
     assert row.summary in detail["content"]["markdown"].replace("\\", "")
 
 
+def test_an_office_is_looked_for_by_the_name_of_who_holds_it(house: Any) -> None:
+    stories = [
+        ("Bridge in Lyon", "French President Jeanne Morel opened a bridge. It is 90 metres long."),
+        ("Trip to Oslo", "Jeanne Morel, the French president, flew to Oslo. The talks took an hour."),
+        ("Morel signs a law on ferries", "Jeanne Morel signed a law on ferries in Brest."),
+        *STORIES,
+    ]
+    take_stories(house, stories)
+    profile = house.profile(topic="The French president")
+    detail = read(house, publish(house, profile["id"]).id, "include=sources")
+    assert {source["title"] for source in detail["sources"]} == {title for title, _ in stories[:3]}
+
+
 def test_the_same_evidence_makes_the_same_report_once(house: Any, profile: Any) -> None:
     first = publish(house, profile["id"])
     before = house.send("getReport", path={"reportId": first.id}, query="include=content,graph")

@@ -1,0 +1,85 @@
+"""Who holds an office that a subject describes, as the items at hand say."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_core.text.holders import holder_of
+from svc_core.text.query import NAME_FACTOR, Query
+
+ITEMS = (
+    "French President Jeanne Morel opened a bridge in Lyon.",
+    "The bridge was opened by Jeanne Morel, the French president, on Monday.",
+    "President Arturo Vidal of Chile met President Jeanne Morel in Paris.",
+    "Chile's president Vidal spoke of trade. President Vidal left France on Tuesday.",
+    "Business Secretary Ann Holt visited a plant. The former Business Secretary Tom Reed did not.",
+    "Ann Holt, who is the business secretary of the United Kingdom, said so.",
+    "Israeli Defence Minister Dan Levi spoke; Finland's Defence Minister Aino Salo was silent.",
+    "Finland's Defence Minister Aino Salo and Dan Levi met.",
+    "Gesundheitsminister Karl Vogt lehnt das ab.",
+    "Vogt widersprach. Anklage will niemand erheben.",
+)
+
+
+@pytest.mark.parametrize(
+    ("subject", "language", "name"),
+    [
+        ("The French president", "en", "morel"),
+        ("What the French president said", "en", "morel"),
+        ("The president of France", "en", "morel"),
+        ("The British business secretary", "en", "holt"),
+        ("The Israeli defence minister", "en", "levi"),
+        ("Der Gesundheitsminister", "de", "vogt"),
+        ("The former French president", "en", None),  # who it was, nobody is asked
+        ("The president", "en", None),  # of what?
+        ("The Norwegian president", "en", None),
+        ("The bridge in Lyon", "en", None),
+        ("The president who spoke of trade", "en", None),
+    ],
+)
+def test_the_items_say_who_holds_an_office(subject: str, language: str, name: str | None) -> None:
+    holder = holder_of(subject, language, ITEMS)
+    assert (holder and holder[1]) == name
+
+
+@pytest.mark.parametrize(
+    ("texts", "name"),
+    [
+        (["French President Jeanne Morel spoke."], None),  # of one item alone nobody is known
+        (["French President Jeanne Morel spoke.", "Morel spoke again."], "morel"),
+        (["French President Morel spoke.", "French President Vidal spoke."], None),
+        (["French president Summer comes.", "Summer, the French president", "In summer"], None),
+        (["France has a bridge, said President Morel."] * 3, "morel"),
+        (["France has a bridge, said President Morel."] * 3 + ["President Morel spoke."] * 3, None),
+        (["France has a bridge, said President Morel."] * 2, None),
+        (
+            ["French President Morel’s plan.", "Morel's plan, as French President Morel said"],
+            "morel",
+        ),
+    ],
+)
+def test_what_is_enough(texts: Sequence[str], name: str | None) -> None:
+    holder = holder_of("The French president", "en", texts)
+    assert (holder and holder[1]) == name
+
+
+@given(st.permutations(ITEMS))
+def test_the_order_of_items_decides_nothing(texts: Sequence[str]) -> None:
+    subject = "The French president"
+    assert holder_of(subject, "en", texts) == holder_of(subject, "en", ITEMS)
+
+
+def test_a_query_seeks_the_name_in_place_of_the_office() -> None:
+    query = Query.of("Bridges; the South Korean president", (), "en")
+    texts = ["South Korean President Lee Minho met a guest.", "The guest met Minho."]
+    bridges, president = query.with_holders(texts).parts
+    assert bridges == query.parts[0]
+    assert president.factors == {"minho": NAME_FACTOR}
+    assert president.synonyms == ((("minho",), (("south", "korean", "presid"),)),)
+
+
+def test_a_long_text_costs_little() -> None:
+    hostile = "A" * 6_000 + " A, a a a a" * 500 + " president" * 500 + " President A" * 500
+    assert holder_of("The French president", "en", [hostile] * 20) is None
