@@ -84,7 +84,10 @@ def test_nothing_matching_makes_a_short_honest_report(house: Any) -> None:
 def test_an_office_is_looked_for_by_the_name_of_who_holds_it(house: Any) -> None:
     stories = [
         ("Bridge in Lyon", "French President Jeanne Morel opened a bridge. It is 90 metres long."),
-        ("Trip to Oslo", "Jeanne Morel, the French president, flew to Oslo. The talks took an hour."),
+        (
+            "Trip to Oslo",
+            "Jeanne Morel, the French president, flew to Oslo. The talks took an hour.",
+        ),
         ("Morel signs a law on ferries", "Jeanne Morel signed a law on ferries in Brest."),
         *STORIES,
     ]
