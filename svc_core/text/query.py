@@ -8,8 +8,8 @@ from itertools import pairwise
 from attrs import evolve, field, frozen
 
 from svc_core.text.country_names import Run, country_synonyms
-from svc_core.text.holders import holder_of
 from svc_core.text.language import compound_parts, guess, primary
+from svc_core.text.office_holders import holder_of
 from svc_core.text.sentences import capitalises_nouns
 from svc_core.text.wording import frame
 from svc_core.text.words import split_words, term_of, terms

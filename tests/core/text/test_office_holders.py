@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_core.text.holders import holder_of
+from svc_core.text.office_holders import holder_of
 from svc_core.text.query import NAME_FACTOR, Query
 
 ITEMS = (
