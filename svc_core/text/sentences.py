@@ -52,6 +52,7 @@ _ABBREVIATION = re.compile(
     rf"(?:^|[\s(\"'“‘«])(?:[A-ZÀ-Þ]\.(?:[A-ZÀ-Þ]\.)*|(?:{alternation(_words('abbreviation'))})\.)$"
 )
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.$")
+_UNIT = re.compile(r"[\s(][A-ZÀ-Þ]\w{1,2}\.$")  # of the number behind it: "Rs. 30", "Art. 5"
 _ENDING_CHARS = 40  # that tell an abbreviation; a run of abbreviations may be as long as its text
 _BOILERPLATE = re.compile(
     rf"(?:{'|'.join(_phrases('boilerplate'))}|[\[<].{{0,80}}[\]>]$)", re.IGNORECASE
@@ -129,7 +130,8 @@ def breaks(text: str) -> Iterator[tuple[int, int]]:
         is_next = is_opening or match[0].strip() in _SEPARATORS
         end = match.start() + (0 if is_next else len(match[0].rstrip()))
         ending = text[start:end][-_ENDING_CHARS:]
-        if not _ABBREVIATION.search(ending) and not _ORDINAL.search(ending):
+        is_unit = text[match.end() : match.end() + 1].isdigit() and _UNIT.search(ending)
+        if not (is_unit or _ABBREVIATION.search(ending) or _ORDINAL.search(ending)):
             start = match.start() if is_opening else match.end()
             yield end, start
 

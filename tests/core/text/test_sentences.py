@@ -44,6 +44,12 @@ _REPORT = "Three ships wait off Fjordby for their crews."
         (f"Fjordby am Sund, 3 March (qw/press) – {_REPORT}", [_REPORT]),
         (f"Fjordby, Norland (Harbour Network) -- {_REPORT}", [_REPORT]),
         (f"Fjordby – {_REPORT}", [_REPORT]),
+        (f"They owe Rs. 30 million. {_REPORT}", ["They owe Rs. 30 million.", _REPORT]),
+        (f"Es gilt Art. 5 des Gesetzes. {_REPORT}", ["Es gilt Art. 5 des Gesetzes.", _REPORT]),
+        (
+            f"They left at 5. 30 crews stayed. {_REPORT}",
+            ["They left at 5. 30 crews stayed.", _REPORT],
+        ),
         (f"March 3 () - {_REPORT}", [_REPORT]),  # a collector dropped the agency
         (
             f'{_REPORT}"After the storm they left," the mayor said.',
