@@ -98,6 +98,13 @@ class Vector:
         return b64decode(self.data)
 
 
+VectorGap = tuple[Vector, str]
+"""The vector that a row lacks, still without data, and the text that it is made from."""
+
+GAPS_PAGE: Final = 256
+"""Rows looked at for such gaps in one unit of work."""
+
+
 def pack_vector(values: Sequence[float]) -> bytes:
     """A vector quantised to signed bytes, scaled so that its largest value becomes 127.
 

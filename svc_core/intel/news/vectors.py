@@ -25,9 +25,11 @@ from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Collection, Position, StoredRow
 from svc_core.operation.units import Units
 from svc_core.search.vector_likeness import (
+    GAPS_PAGE,
     Embedder,
     Likeness,
     Vector,
+    VectorGap,
     nearest,
     passage,
 )
@@ -35,16 +37,9 @@ from svc_core.search.vector_likeness import (
 LACKING_MAX: Final = 0.1
 """The share of items without a vector up to which the others are compared by theirs: some come in
 while a question is answered. By reason, not measured."""
-PAGE: Final = 256
-"""Items read in one unit of work."""
-
 VECTORS: Collection[Vector] = Collection(
     "news_vectors", Vector, "obs", lambda vector: micros(vector.taken_at), scope="global"
 )
-
-
-VectorGap = tuple[Vector, str]
-"""The vector that an item lacks, still without data, and the text that it is made from."""
 
 
 async def vector_gaps(
@@ -59,7 +54,9 @@ async def vector_gaps(
 
     `start` and `end` bound the time of retrieval in microseconds since 1970; the newest come first.
     """
-    page = await ctx.tx.documents.scan(NEWS_TEXTS, start=start, end=end, after=after, limit=PAGE)
+    page = await ctx.tx.documents.scan(
+        NEWS_TEXTS, start=start, end=end, after=after, limit=GAPS_PAGE
+    )
     return await _gaps_of(ctx, model, page.rows), page.end
 
 
@@ -127,7 +124,7 @@ async def _lack_vectors(
     ctx: Context, model: str, item_ids: Sequence[str], span: tuple[int | None, int | None]
 ) -> bool:
     rows = await ctx.tx.documents.get_many(NEWS_TEXTS, item_ids)
-    page = await ctx.tx.documents.scan(NEWS_TEXTS, start=span[0], end=span[1], limit=PAGE)
+    page = await ctx.tx.documents.scan(NEWS_TEXTS, start=span[0], end=span[1], limit=GAPS_PAGE)
     rows |= {row.id: row for row in page.rows}
     gaps = await _gaps_of(ctx, model, tuple(rows.values()))
     return not rows or len(gaps) > LACKING_MAX * len(rows)

@@ -10,17 +10,13 @@ Rule 3: a vector is removed with its row. One that is left, as the version befor
 
 import zlib
 from collections.abc import Sequence
-from typing import Final
 
 from svc_core.intel.entities.vulnerability import CVES, Cve
 from svc_core.intel.folding.kind import RowChange
 from svc_core.operation.context import Context
 from svc_core.operation.members import micros
 from svc_core.operation.ports import Collection, Position
-from svc_core.search.vector_likeness import Vector, passage
-
-PAGE: Final = 256
-"""Rows read in one unit of work."""
+from svc_core.search.vector_likeness import GAPS_PAGE, Vector, VectorGap, passage
 
 CVE_VECTORS: Collection[Vector] = Collection(
     "cve_vectors", Vector, "ent", lambda vector: micros(vector.taken_at), scope="global"
@@ -29,21 +25,21 @@ CVE_VECTORS: Collection[Vector] = Collection(
 
 async def cve_vector_gaps(
     ctx: Context, model: str, *, start: int | None = None, after: Position | None = None
-) -> tuple[list[tuple[Vector, str]], Position | None]:
+) -> tuple[list[VectorGap], Position | None]:
     """What the vulnerabilities of one page lack for this model: vectors without data, each with the
     text that it is made from, and the position after the page.
 
     Those that a source changed last come first; `start` bounds that time, in microseconds since
     1970.
     """
-    page = await ctx.tx.documents.scan(CVES, start=start, after=after, limit=PAGE)
+    page = await ctx.tx.documents.scan(CVES, start=start, after=after, limit=GAPS_PAGE)
     vectors = await ctx.find_many(CVE_VECTORS, [row.id for row in page.rows])
     current = {(vector.id, vector.model, vector.version) for vector in vectors.values()}
     gaps = (_gap(CVES.decode(row.raw), model) for row in page.rows)
     return [gap for gap in gaps if (gap[0].id, model, gap[0].version) not in current], page.end
 
 
-def _gap(cve: Cve, model: str) -> tuple[Vector, str]:
+def _gap(cve: Cve, model: str) -> VectorGap:
     text = passage(cve.title or "", cve.description or "")
     changed_at = cve.modified_at or cve.published_at or cve.updated_at
     return Vector(cve.id, changed_at, model, zlib.crc32(text.encode()), ""), text

@@ -12,13 +12,12 @@ from typing import Any, Final
 from attrs import evolve
 
 from svc_core.intel.news import vectors
-from svc_core.intel.news.vectors import VectorGap
 from svc_core.intel.vulnerabilities import cve_vectors
 from svc_core.operation.members import micros
 from svc_core.operation.ports import SYSTEM, Leases, Position
 from svc_core.reports.composition import SETTLING
 from svc_core.search import vector_likeness as embeddings
-from svc_core.search.vector_likeness import Embedder
+from svc_core.search.vector_likeness import GAPS_PAGE, Embedder, VectorGap
 from svc_http import system
 from svc_http.service.service_units import Service
 from svc_http.service.workers.leased_work import LeasedWork
@@ -82,7 +81,7 @@ class VectorWork(LeasedWork):
         items, after = await self._look(after=self._after)
         count = await self._make(items)
         self._after = after
-        self._backlog_left = 0 if after is None else self._backlog_left - vectors.PAGE
+        self._backlog_left = 0 if after is None else self._backlog_left - GAPS_PAGE
         return count
 
     async def _look(

@@ -96,7 +96,7 @@ async def test_what_comes_later_and_what_is_changed_is_embedded(
     await worker.turn()
     house.clock.advance(3_600)
     await worker.turn()
-    monkeypatch.setattr(of_news, "PAGE", 1)
+    monkeypatch.setattr(of_news, "GAPS_PAGE", 1)
     await take_titles(house, feed, "Strike at the port", "A storm", "A bank")
     assert await worker.turn() == 2
     await take_titles(house, feed, "Strike at the port", text="It is over.")
@@ -144,7 +144,8 @@ async def test_who_is_killed_leaves_the_rest_to_the_next(
 async def test_old_items_are_worked_off_page_by_page_up_to_a_bound(
     house: Any, feed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(of_news, "PAGE", 2)
+    for module in (of_news, item_vectors):
+        monkeypatch.setattr(module, "GAPS_PAGE", 2)
     monkeypatch.setattr(item_vectors, "BACKLOG_MAX", 4)
     await take_titles(house, feed, *(f"Storm {n}" for n in range(7)))
     house.clock.advance(3_600)
