@@ -62,9 +62,9 @@ SOURCES = {  # repository: commit, what it holds, its licence
         "baeb068bcd2c401b0ceda651eb918136ac2ce064",
         "German and French words of the English Wiktionary; CC BY-SA 3.0",
     ),
-    "omwn/omw-data": (
-        "291d2c211b767ff10c17a7eea22d521577001ff6",
-        "Spanish wordnets: MCR 3.0, CC BY 3.0; of Wiktionary, CC BY-SA 3.0",
+    "open-dsl-dict/wiktionary-dict": (
+        "74c2c11f3398606ef334dd6d0d3ecb9555a44faf",
+        "English Wiktionary: translations of English words; French, Spanish words; CC BY-SA 3.0",
     ),
     "dennlinger/klexikon": (
         "c909f38794b244c2d55d5b0037755390c56c9610",
@@ -157,7 +157,12 @@ def _git(folder: Path, repository: str, *arguments: str) -> bytes:
 
 def read(folder: Path, repository: str, path: str) -> str:
     """A file of a source."""
-    return _git(folder, repository, "show", f"{SOURCES[repository][0]}:{path}").decode()
+    return bytes_of(folder, repository, path).decode()
+
+
+def bytes_of(folder: Path, repository: str, path: str) -> bytes:
+    """A file of a source that is not text."""
+    return _git(folder, repository, "show", f"{SOURCES[repository][0]}:{path}")
 
 
 def table(folder: Path, repository: str, path: str) -> Iterator[dict[str, str]]:

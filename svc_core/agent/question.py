@@ -233,8 +233,8 @@ class ParsedQuestion:
 
     def terms_of(self, places: Iterable[int]) -> dict[str, frozenset[str]]:
         """The terms of the words at these indexes, each with what it means in English."""
-        terms = (term_of(self.words[index]) for index in places)
-        return {term: english_terms(term, self.language) | {term} for term in terms}
+        words = (self.words[index] for index in places)
+        return {term_of(w): english_terms(w, self.language) | {term_of(w)} for w in words}
 
     def text_of(self, places: Iterable[int]) -> str:
         """The words at these indexes."""

@@ -20,7 +20,7 @@ from svc_core.text.country_names import country_synonyms
 from svc_core.text.frequencies import background
 from svc_core.text.language import guess
 from svc_core.text.quantities import months
-from svc_core.text.synonyms import related_keys
+from svc_core.text.synonyms import english_words
 from svc_core.text.words import fold_case, split_words, stop_words, term_of, terms
 
 AnswerKind = Literal["who", "when", "where", "number", "why", "overview", "compare", "other"]
@@ -259,11 +259,9 @@ def _spellings(word: str) -> tuple[Run, ...]:
 
 @lru_cache(4_096)
 def english_terms(word: str, language: str | None) -> frozenset[str]:
-    """The English terms that a word or term of another language means; none where unknown."""
-    if language in (None, "en"):
-        return frozenset()
-    keys = related_keys(word, term_of(word), language) - {word, term_of(word)}
-    return frozenset(filter(str.isalpha, keys))
+    """The English terms and roots that a folded word means; none where unknown."""
+    words = english_words(word, language or "en")
+    return frozenset(key for word in words for key in (term_of(word), word_root(word)))
 
 
 def _other_words(term: str, word: str, language: str | None) -> frozenset[str]:

@@ -4,7 +4,6 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
-from operator import itemgetter
 
 from svc_core.text.frequencies import STEPS, shares
 from svc_core.text.words import split_words, term_of
@@ -22,8 +21,6 @@ _SCRIPTS = (
     ("th", re.compile(r"[\u0e00-\u0e7f]")),
 )
 _SCRIPT_LETTERS_MIN = 6
-_COMPOUNDING = frozenset({"da", "de", "nb", "nl", "no", "sv"})  # measured in German (ADR 52)
-_PARTS_MIN = 3, 4  # letters of the first and of the last part of a compound
 
 
 def primary(tag: str) -> str:
@@ -57,21 +54,6 @@ def _by_words(text: str) -> str | None:
 def is_common(term: str, language: str) -> bool:
     """Whether a term is among the common ones of a language."""
     return any(language == tag for tag, _ in _common_terms().get(term, ()))
-
-
-def compound_parts(word: str, language: str | None) -> tuple[str, ...]:
-    """The terms of the two common words that a folded word is put together from, if any.
-
-    Of all such pairs the commonest (Koehn, Knight 2003).
-    """
-    best: tuple[int, tuple[str, ...]] = 0, ()
-    first_min, last_min = _PARTS_MIN
-    ends = range(first_min, len(word) - last_min + 1) if language in _COMPOUNDING else ()
-    for end in ends:
-        pair = term_of(word[:end]), term_of(word[end:])
-        weights = [dict(_common_terms().get(term, ())).get(language or "", 0) for term in pair]
-        best = max(best, (sum(weights) if all(weights) else 0, pair), key=itemgetter(0))
-    return best[1] if best[0] else ()
 
 
 @cache

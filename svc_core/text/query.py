@@ -8,9 +8,10 @@ from itertools import pairwise
 from attrs import evolve, field, frozen
 
 from svc_core.text.country_names import Run, country_synonyms
-from svc_core.text.language import compound_parts, guess, primary
+from svc_core.text.language import guess, primary
 from svc_core.text.office_holders import holder_of
 from svc_core.text.sentences import capitalises_nouns
+from svc_core.text.synonyms import compound_parts
 from svc_core.text.wording import frame
 from svc_core.text.words import split_words, term_of, terms
 
@@ -81,7 +82,7 @@ class Query:
         names = (term for term in terms_of(_names(subject)) if term in factors)
         factors |= dict.fromkeys(names, NAME_FACTOR)
         compounds = (w for w in split_words(subject) if term_of(w) in factors and not whole)
-        elements = (term for word in compounds for term in compound_parts(word, subtag))
+        elements = (term_of(part) for w in compounds for part in compound_parts(w, subtag or ""))
         factors |= dict.fromkeys(elements, _PART_FACTOR) | factors
         quoted = (match[match.lastindex or 0] for match in _QUOTATION.finditer(subject))
         phrases = _runs(map(terms_of, (*quoted, *keywords)))

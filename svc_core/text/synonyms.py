@@ -4,56 +4,105 @@ import re
 import zlib
 from collections import defaultdict
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
+from itertools import chain, zip_longest
 from typing import Final
 
 from svc_core import data
 from svc_core.text.country_names import names_by_code
-from svc_core.text.language import compound_parts
-from svc_core.text.words import fold_case, terms
+from svc_core.text.words import fold_case, term_of, terms
 
-_ENDINGS: Final = {
-    "en": re.compile(r"(?:i?ng|ings|i?ed|i?es|s|ly|ers?|e|y)$"),
-    "de": re.compile(r"(?:ungen|ung|ten|te|en|em|er|es|e|n|s|t)$"),
-    "fr": re.compile(r"(?:ations?|aient|ait|ees?|es|ent|er|e|s)$"),
-    "es": re.compile(
-        r"(?:ciones|cion|ando|iendo|ad[oa]s?|id[oa]s?|aron|ieron|aba|[aei]r(?:an|a)?|[aeo]s|an|en|[aeo])$"
-    ),
-}
-_STEM_MIN: Final = 3
+DICTIONARIES: Final = frozenset({"de", "fr", "es"})
+WORDS_MAX: Final = 16_384  # whose meanings and parts are at hand: those of about a thousand items
+_ENDING: Final = re.compile(r"(?<=\w{3})(?:i?ng|ings|i?ed|i?es|s|ly|ers?|e|y)$")
+_LINKS: Final = ("", "s", "es", "n", "en")  # between the parts of a compound
+_PART_MIN: Final = 3  # letters of a part; the last has one more
 
 
 @cache
-def _table() -> Mapping[str, Mapping[str, frozenset[str]]]:
-    """For each language its terms, each with what it shares with others."""
-    table: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+def _table() -> Mapping[str, frozenset[str]]:
+    """English terms, each with what it shares with others: a synonym, or a side of opposites."""
+    table: defaultdict[str, set[str]] = defaultdict(set)
     lines = zlib.decompress(data.table_bytes("synonyms.tsv.z")).decode().splitlines()
     for number, line in enumerate(lines):
         language, words = line.split("\t")
-        head, *rest = words.split()
-        if language == "not":
-            for side, mark in zip(words.split("|"), "+-", strict=True):
-                for word in side.split():
-                    table["en"][word].add(f"{mark}{number}")
-        elif language == "en":
-            for word in (head, *rest):
-                table["en"][word].add(f"{number}")
-        else:
-            table[language][head].update(rest)
-    return {
-        name: {word: frozenset(row) for word, row in part.items()} for name, part in table.items()
-    }
+        for side, mark in zip(words.split("|"), "+-" if language == "not" else ("",), strict=True):
+            for word in side.split():
+                table[word].add(f"{mark}{number}")
+    return {word: frozenset(row) for word, row in table.items()}
+
+
+@cache
+def _dictionary(language: str) -> Mapping[str, str]:
+    """What each form is a form of, a line each: how common the word is, the word, its meanings."""
+    table: dict[str, str] = {}
+    for line in zlib.decompress(data.table_bytes(f"dictionary.{language}.z")).decode().splitlines():
+        head, changes, meanings = line.split("\t")
+        ends = ((len(head) - int(change[0], 36), change[1:]) for change in changes.split())
+        for form in (head[1:], *(head[1:end] + ending for end, ending in ends)):
+            table[form] = f"{table.get(form, '')}{head} {meanings}\n"
+    return table
+
+
+def _entries(word: str, language: str) -> list[list[str]]:
+    rows = _dictionary(language).get(word, "") if language in DICTIONARIES else ""
+    return [row.split() for row in rows.splitlines()]
+
+
+@lru_cache(WORDS_MAX)
+def lemmas(word: str, language: str) -> tuple[str, ...]:
+    """The words, as they stand in a dictionary, that a folded word of German, French or Spanish is
+    a form of, the commonest first; a compound's by its last part. None where unknown.
+    """
+    parts = (word,) if _entries(word, language) else compound_parts(word, language)
+    first = word.removesuffix("".join(parts[-1:]))
+    return tuple(first + row[0][1:] for last in parts[-1:] for row in _entries(last, language))
+
+
+@lru_cache(WORDS_MAX)
+def english_words(word: str, language: str) -> tuple[str, ...]:
+    """The English words, folded and whole, that a folded word of German, French or Spanish means,
+    the best first; a compound's are those of its parts. None where unknown.
+    """
+    words = [word] if _entries(word, language) else lemmas(word, language)
+    rows = [row[1:] for form in words for row in _entries(form, language)]
+    if not any(rows):
+        rows = [[*english_words(part, language)] for part in compound_parts(word, language)]
+    return tuple(dict.fromkeys(filter(None, chain.from_iterable(zip_longest(*rows)))))
+
+
+@lru_cache(WORDS_MAX)
+def compound_parts(word: str, language: str) -> tuple[str, ...]:
+    """The words that a folded German word is put together from, if any; the last is its head.
+
+    The fewest words of the dictionary; of these the commonest, by the geometric mean of their
+    frequencies (Koehn, Knight 2003).
+    """
+    table = _dictionary(language) if language == "de" else {}
+    ways: list[tuple[int, int, tuple[str, ...]]] = []
+    for end in range(_PART_MIN, len(word) - _PART_MIN):
+        for link in _LINKS if word[end:] in table else ():
+            if word.endswith(link, _PART_MIN, end):
+                first = word[: end - len(link)]
+                firsts = (first,) if first in table else compound_parts(first, language)
+                parts = (*firsts, word[end:])
+                rareness = sum(ord(table[part][0]) for part in parts)
+                ways += [(len(parts), rareness, parts)] if firsts else []
+    return min(ways)[-1] if ways else ()
 
 
 def related_keys(folded: str, term: str, language: str | None) -> frozenset[str]:
     """What a word may be found by: its term, its synonyms, its English meanings, its parts."""
     language = language or "en"
-    stem = stem_of(folded, language)
-    table = _table().get(language, {})
-    forms = (term, stem[:6], f"{stem}e"[:6])
-    related = frozenset[str]().union(*(table.get(form, frozenset()) for form in forms))
-    sides = {key for word in related for key in _table()["en"].get(word, ()) if key[0] in "+-"}
-    return related | sides | {term, f"~{stem}", *compound_parts(folded, language)}
+    stem = stem_of(folded) if language == "en" else folded
+    forms = (term, stem[:6], f"{stem}e"[:6]) if language == "en" else ()
+    own = (_table().get(form, frozenset()) for form in forms)
+    meanings = [(term_of(word), stem_of(word)) for word in english_words(folded, language)]
+    sides = (key for word, _ in meanings for key in _table().get(word, ()) if key[0] in "+-")
+    words = (folded, *compound_parts(folded, language))
+    bases = (f"~{base}" for word in words for base in lemmas(word, language))
+    english = (key for word, stem in meanings for key in (word, f"~{stem}"))
+    return frozenset({term, f"~{stem}"}).union(bases, english, sides, *own)
 
 
 def opposite_keys(keys: frozenset[str]) -> frozenset[str]:
@@ -62,22 +111,18 @@ def opposite_keys(keys: frozenset[str]) -> frozenset[str]:
     return frozenset(sides[key[0]] + key[1:] for key in keys if key[0] in sides)
 
 
-def stem_of(folded: str, language: str) -> str:
-    """A folded word without its ending, where at least `_STEM_MIN` letters stay."""
-    endings = _ENDINGS.get(language)
-    stem = endings.sub("", folded) if endings else folded
-    return stem if len(stem) >= _STEM_MIN else folded
+def stem_of(folded: str) -> str:
+    """A folded English word without its ending, where at least three letters stay."""
+    return _ENDING.sub("", folded)
 
 
 @cache
 def _countries() -> Mapping[tuple[str, ...], str]:
-    """The codes of countries by the terms of their names."""
-    codes: dict[tuple[str, ...], str] = {}
-    for code, names in names_by_code().items():
-        for name in names:
-            codes.setdefault(tuple(terms(name)), f"@{code}")
-        codes[(fold_case(code),)] = f"@{code}"
-    return codes
+    """The codes of countries by the terms of their names and of the codes themselves."""
+    rows = names_by_code().items()
+    pairs = [(tuple(terms(name)), code) for code, names in rows for name in names]
+    names = {run: f"@{code}" for run, code in reversed(pairs)}  # the first of two has the name
+    return names | {(fold_case(code),): f"@{code}" for code, _ in rows}
 
 
 def country_of(run: tuple[str, ...]) -> str | None:
