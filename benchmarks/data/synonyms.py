@@ -5,6 +5,7 @@
 
 WordNet 3.0 gives groups of English words that may stand for each other, the irregular forms of
 each, and pairs of opposites. All are terms: folded words cut as `svc_core.text.words` cuts them.
+A line is a number and terms that share it; "+" and "-" before it mark two sides.
 """
 
 import re
@@ -96,8 +97,9 @@ def opposites(folder: Path) -> Iterator[tuple[str, str]]:
 def main() -> None:
     wordnet, target = map(Path, sys.argv[1:3])
     rows = {" ".join(sorted(group)) for group in groups(wordnet) if len(group) > 1}
-    lines = [f"en\t{row}" for row in sorted(rows)]
-    lines += [f"not\t{first}|{second}" for first, second in sorted({*opposites(wordnet)})]
+    lines = [f"{number}\t{row}" for number, row in enumerate(sorted(rows))]
+    for number, (first, second) in enumerate(sorted({*opposites(wordnet)}), len(lines)):
+        lines += [f"+{number}\t{first}", f"-{number}\t{second}"]
     print(len(lines))
     target.write_bytes(zlib.compress("\n".join(lines).encode(), 9))
 

@@ -34,7 +34,7 @@ from svc_core.agent.listing import (
 from svc_core.agent.named_rows import Subject, named_subjects, public_hit
 from svc_core.agent.question import ParsedQuestion
 from svc_core.agent.row_facts import CitedSentence, english_list, quote_text
-from svc_core.agent.text_query import TYPO_MIN, asks_for, weight
+from svc_core.agent.text_query import TYPO_MIN, asks_for
 from svc_core.base import instants
 from svc_core.text.synonyms import english_words
 from svc_core.text.words import term_of, terms
@@ -158,8 +158,7 @@ class _Planner:
         unread = [parsed.words[at] for at in parsed.unread]
         bare = [word[:-1] for word in unread if len(word) > TYPO_MIN and word[-1] == "s"]
         lands = [facts.country_name(code) for code in parsed.countries]
-        rarest = sorted(unread, key=lambda word: -weight(term_of(word)))
-        senses = (english_words(word, parsed.language or "en")[:_SENSES_MAX] for word in rarest)
+        senses = (english_words(word, parsed.language or "en")[:_SENSES_MAX] for word in unread)
         others = filter(None, chain.from_iterable(zip_longest(*senses)))
         words = [*lands, *bare, *islice(others, _ENGLISH_MAX)]
         text = " ".join([parsed.text[:QUERY_MAX], *words])[:QUERY_MAX]

@@ -49,7 +49,7 @@ NEW_MAX: Final = 0.25
 92 of 100 labelled sentences that rows do not state are caught (ADR 58)."""
 NEW_MAX_MEMBERS: Final = 0.02
 """The same of what members say rather than texts: there a new word is another value."""
-NEW_MAX_TRANSLATED: Final = 0.5
+NEW_MAX_TRANSLATED: Final = 0.45
 """The same between two languages."""
 DENIAL_SHARE_MIN: Final = 1 / 3
 """Of what the nearest clause has in common with a denial, a clause that denies has so much."""

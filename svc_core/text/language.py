@@ -20,7 +20,7 @@ _SCRIPTS = (
     ("hi", re.compile(r"[\u0900-\u097f]")),
     ("th", re.compile(r"[\u0e00-\u0e7f]")),
 )
-_SCRIPT_LETTERS_MIN = 6
+_LETTERS_MIN = 6  # of a script
 
 
 def primary(tag: str) -> str:
@@ -33,10 +33,8 @@ def guess(text: str, tag: str | None = None) -> str | None:
     if tag:
         return primary(tag) or None
     text = text[:CHARS_READ]
-    for language, letters in _SCRIPTS:
-        if len(letters.findall(text)) >= _SCRIPT_LETTERS_MIN:
-            return language
-    return _by_words(text)
+    scripts = (name for name, letters in _SCRIPTS if len(letters.findall(text)) >= _LETTERS_MIN)
+    return next(scripts, None) or _by_words(text)
 
 
 def _by_words(text: str) -> str | None:

@@ -14,8 +14,8 @@ from svc_core.text.words import fold_case, term_of, terms
 
 DICTIONARIES: Final = frozenset({"de", "fr", "es"})
 WORDS_MAX: Final = 16_384  # whose meanings and parts are at hand: those of about a thousand items
+# The ending of an English word, where at least three letters stay.
 _ENDING: Final = re.compile(r"(?<=\w{3})(?:i?ng|ings|i?ed|i?es|s|ly|ers?|e|y)$")
-_LINKS: Final = ("", "s", "es", "n", "en")  # between the parts of a compound
 _PART_MIN: Final = 3  # letters of a part; the last has one more
 
 
@@ -23,12 +23,10 @@ _PART_MIN: Final = 3  # letters of a part; the last has one more
 def _table() -> Mapping[str, frozenset[str]]:
     """English terms, each with what it shares with others: a synonym, or a side of opposites."""
     table: defaultdict[str, set[str]] = defaultdict(set)
-    lines = zlib.decompress(data.table_bytes("synonyms.tsv.z")).decode().splitlines()
-    for number, line in enumerate(lines):
-        language, words = line.split("\t")
-        for side, mark in zip(words.split("|"), "+-" if language == "not" else ("",), strict=True):
-            for word in side.split():
-                table[word].add(f"{mark}{number}")
+    for line in zlib.decompress(data.table_bytes("synonyms.tsv.z")).decode().splitlines():
+        key, words = line.split("\t")
+        for word in words.split():
+            table[word].add(key)
     return {word: frozenset(row) for word, row in table.items()}
 
 
@@ -81,23 +79,22 @@ def compound_parts(word: str, language: str) -> tuple[str, ...]:
     table = _dictionary(language) if language == "de" else {}
     ways: list[tuple[int, int, tuple[str, ...]]] = []
     for end in range(_PART_MIN, len(word) - _PART_MIN):
-        for link in _LINKS if word[end:] in table else ():
+        for link in ("", "s", "es", "n", "en") if word[end:] in table else ():
             if word.endswith(link, _PART_MIN, end):
                 first = word[: end - len(link)]
-                firsts = (first,) if first in table else compound_parts(first, language)
-                parts = (*firsts, word[end:])
-                rareness = sum(ord(table[part][0]) for part in parts)
-                ways += [(len(parts), rareness, parts)] if firsts else []
+                front = (first,) if first in table else compound_parts(first, language)
+                parts = (*front, word[end:])
+                ways += [(len(parts), sum(ord(table[p][0]) for p in parts), parts)] if front else []
     return min(ways)[-1] if ways else ()
 
 
 def related_keys(folded: str, term: str, language: str | None) -> frozenset[str]:
     """What a word may be found by: its term, its synonyms, its English meanings, its parts."""
     language = language or "en"
-    stem = stem_of(folded) if language == "en" else folded
+    stem = _ENDING.sub("", folded) if language == "en" else folded
     forms = (term, stem[:6], f"{stem}e"[:6]) if language == "en" else ()
     own = (_table().get(form, frozenset()) for form in forms)
-    meanings = [(term_of(word), stem_of(word)) for word in english_words(folded, language)]
+    meanings = [(term_of(word), _ENDING.sub("", word)) for word in english_words(folded, language)]
     sides = (key for word, _ in meanings for key in _table().get(word, ()) if key[0] in "+-")
     words = (folded, *compound_parts(folded, language))
     bases = (f"~{base}" for word in words for base in lemmas(word, language))
@@ -107,13 +104,7 @@ def related_keys(folded: str, term: str, language: str | None) -> frozenset[str]
 
 def opposite_keys(keys: frozenset[str]) -> frozenset[str]:
     """What the opposites of a word with some keys are found by."""
-    sides = {"+": "-", "-": "+"}
-    return frozenset(sides[key[0]] + key[1:] for key in keys if key[0] in sides)
-
-
-def stem_of(folded: str) -> str:
-    """A folded English word without its ending, where at least three letters stay."""
-    return _ENDING.sub("", folded)
+    return frozenset("-+"[key[0] == "-"] + key[1:] for key in keys if key[0] in "+-")
 
 
 @cache
