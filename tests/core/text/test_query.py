@@ -67,7 +67,6 @@ def test_a_topic_of_very_many_subjects_is_parted_into_few_and_none_is_left_out()
         ("Verkehr auf der Bahnstrecke", "de", ("bahn", "streck")),
         ("Die Regierung in Berlin", "de", ()),
         ("Bahnstrecke", "de-AT", ("bahn", "streck")),
-        ("Het klimaatbeleid in Nederland", "nl", ("beleid",)),
         ("Railway bridge", "en", ()),
     ],
 )
