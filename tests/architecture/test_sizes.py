@@ -19,7 +19,7 @@ ROOMS_OF_ROOMS = {"svc_core.intel", "svc_http.run"}
 CODE_LINES: dict[str, int] = {
     "svc_core": 40,
     "svc_core.access": 2743,
-    "svc_core.agent": 3279,
+    "svc_core.agent": 3278,
     "svc_core.automations": 428,
     "svc_core.base": 706,
     "svc_core.catalog": 1431,
@@ -49,7 +49,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.reports": 3369,
     "svc_core.search": 1015,
     "svc_core.testing": 3385,
-    "svc_core.text": 3559,
+    "svc_core.text": 3562,
     "svc_core.webhooks": 569,
     "svc_core.wire": 986,
     "svc_http": 500,
