@@ -43,7 +43,7 @@ _DIGITS = digits + ascii_lowercase
 _WIKTIONARY, _GERMAN = "open-dsl-dict/wiktionary-dict", "gkovacs/grammarvis"
 _NOTE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}|/[^/]*/")
 _NAME = re.compile(r"given name|surname|male name", re.IGNORECASE)
-_ENTRY = re.compile(r"(?m)^(.+?) \{\w+[^}]*\}(.*?):: ?(.*)$")
+_LINE = re.compile(r"(?m)^(.+?) \{\w+[^}]*\}(.*?):: ?(.*)$")
 _ARTICLE = {
     "en": re.compile(r"^(?:to|an?|the) "),
     "de": re.compile(r"^(?:d(?:er|ie|as)|sich|eine?) "),
@@ -67,15 +67,15 @@ def translations(folder: Path, language: str) -> Senses:
     """English words, each sense with the words of a language for it."""
     if language != "fr":
         text = read(folder, _WIKTIONARY, f"src/en-{language}-enwiktionary.txt")
-        for word, note, row in _ENTRY.findall(text):
+        for word, note, row in _LINE.findall(text):
             if not _NAME.search(note):
                 yield word, terms_of(row, language), 1.0
         return
     packed = bytes_of(folder, _WIKTIONARY, "dsl/oneway/en-fr-enwiktionary.dsl.dz")
-    for entry in gzip.decompress(packed).decode("utf-16").split("\n\n"):
-        if not _NAME.search(entry):
-            word = entry.strip().partition("\n")[0]
-            for row in re.findall(r"\[m1\](.*)\[/m\]", entry):
+    for article in gzip.decompress(packed).decode("utf-16").split("\n\n"):
+        if not _NAME.search(article):
+            word = article.strip().partition("\n")[0]
+            for row in re.findall(r"\[m1\](.*)\[/m\]", article):
                 bare = re.sub(r"\[p\].*?\[/p\]|\\\[.*?\\\]|\[/?\w[^\]]*\]", "", row)
                 yield word, terms_of(bare, language), 1.0
 
@@ -88,7 +88,7 @@ def definitions(folder: Path, language: str) -> Senses:
             for meaning in terms_of(row, "en") if not _NAME.search(row) else ():
                 yield word, [meaning], 1.0
         return
-    for word, note, row in _ENTRY.findall(
+    for word, note, row in _LINE.findall(
         read(folder, _WIKTIONARY, f"src/{language}-en-enwiktionary.txt")
     ):
         if not _NAME.search(note + row):
