@@ -66,19 +66,11 @@ class Ending:
 
 
 WORKSPACES: Collection[Workspace] = Collection(
-    name="workspaces",
-    model=Workspace,
-    prefix="wsp",
-    scope="system",
-    keys=attribute_keys("name"),
+    name="workspaces", model=Workspace, prefix="wsp", scope="system", keys=attribute_keys("name")
 )
 
 USERS: Collection[User] = Collection(
-    name="users",
-    model=User,
-    prefix="usr",
-    scope="system",
-    keys=attribute_keys("email"),
+    name="users", model=User, prefix="usr", scope="system", keys=attribute_keys("email")
 )
 
 MEMBERS: Collection[Membership] = Collection(

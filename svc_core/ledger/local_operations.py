@@ -420,15 +420,8 @@ LOCAL_OPERATIONS: tuple[Operation[Any, Any], ...] = (
         ),
     ),
     _local("ledger", "Read sealed lines", read_lines, method="GET", roles=EVERYBODY),
-    _local(
-        "ledger",
-        "Append entries, safe to repeat",
-        append_entries,
-    ),
+    _local("ledger", "Append entries, safe to repeat", append_entries),
     _local(  # from a file of the host, so nobody else's
-        "ledger",
-        "Import an export",
-        import_ledger,
-        roles=OPERATOR,
+        "ledger", "Import an export", import_ledger, roles=OPERATOR
     ),
 )

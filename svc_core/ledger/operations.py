@@ -191,9 +191,7 @@ class AppendRecords:
     """One record to append, or up to 100 that are appended together or not at all."""
 
     body: Annotated[
-        Entry | Annotated[tuple[Entry, ...], MinLen(1), MaxLen(BATCH_MAX)],
-        BODY,
-        Trait.EXACT,
+        Entry | Annotated[tuple[Entry, ...], MinLen(1), MaxLen(BATCH_MAX)], BODY, Trait.EXACT
     ]
 
 
@@ -668,13 +666,7 @@ OPERATIONS: tuple[Operation[Any, Any], ...] = (
         fails=(*_APPENDING, *_JUDGING),
         examples={"body": APPENDS["claim"], "bodies": APPENDS},
     ),
-    _ledger(
-        "record",
-        "GET /ledger/records/{recordId}",
-        "Read a record",
-        get_record,
-        timeless=True,
-    ),
+    _ledger("record", "GET /ledger/records/{recordId}", "Read a record", get_record, timeless=True),
     _ledger(
         "prove",
         "GET /ledger/records/{recordId}/proof",

@@ -21,21 +21,11 @@ osint = partial(_read, tag="OSINT", scopes=OSINT)
 """Declares an operation of v1 that reads situation data."""
 
 workspace_reading = partial(
-    _read,
-    tag="Intel",
-    version="2.0",
-    auth="bearer",
-    binding="workspace",
-    timeless=True,
+    _read, tag="Intel", version="2.0", auth="bearer", binding="workspace", timeless=True
 )
 """Declares an intelligence operation that only keys of workspaces may call."""
 
 reading = partial(
-    _read,
-    tag="Intel",
-    version="2.0",
-    auth="bearer-or-x402",
-    tier=T3_ENRICHED,
-    timeless=True,
+    _read, tag="Intel", version="2.0", auth="bearer-or-x402", tier=T3_ENRICHED, timeless=True
 )
 """Declares an intelligence operation that may be paid for per call; the spec names no price."""
