@@ -10,7 +10,7 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -80,6 +80,9 @@ class _Listening:
         answer = await self._tools.call(name, arguments)
         self.rows.update({hit.id: hit.row for hit in answer.hits})
         return answer
+
+    async def nearness(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        return await self._tools.nearness(question, texts)
 
 
 @frozen

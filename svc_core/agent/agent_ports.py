@@ -1,6 +1,6 @@
 """The ports of the agent: the tools that it calls, and the backend that answers with them."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
@@ -83,6 +83,12 @@ class Toolbox(Protocol):
         Raises:
             Problem: what the operation refuses with, or VALIDATION_FAILED for arguments that
                 its schema does not allow.
+        """
+
+    async def nearness(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """How near some short texts are to a question in meaning, in deviations from the usual.
+
+        Empty where no model of meaning answers in time.
         """
 
 

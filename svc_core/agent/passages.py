@@ -100,7 +100,7 @@ class Passage:
         return _written_as_names(self)
 
     @cached_property
-    def candidates(self) -> tuple["_Candidate", ...]:
+    def candidates(self) -> tuple["Candidate", ...]:
         """Its title and sentences, each with its tokens."""
         return tuple(_candidates(self))
 
@@ -114,7 +114,7 @@ class Sentence:
 
 
 @frozen
-class _Candidate:
+class Candidate:
     """A sentence with its own tokens, and the tokens of its title, lead and predecessors."""
 
     text: str
@@ -141,33 +141,38 @@ def select(
     `now` is aware; a later date of a passage counts as `now`. `subject_of` is the question that
     this is a part of, whose names are meant here too.
     """
-    text = _corrected(_asking_part(question), passages[:PASSAGES_MAX])
+    text = corrected(asking_part(question), passages[:PASSAGES_MAX])
     words = frozenset(split_words(f"{text} {subject_of}"))
-    queries: dict[frozenset[str], TextQuery] = {}
-    candidates: list[_Candidate] = []
-    ranking, query = [], query_of(text)
+    ranking: list[Candidate] = []
+    query = query_of(text)
     if not (query.terms or query.names):
         return ()
     for item in passages[:PASSAGES_MAX]:
-        named = item.names & words
-        if named not in queries:
-            queries[named] = query_of(text, named, subject_of)
-        own = _with_little_unknown(queries[named], item)
-        query = own if len(own.names) > len(query.names) else query
+        own = query_to(text, item, item.names & words, subject_of)
         if (own.names or own.terms) and _is_relevant(own, item):
             lines = _cap_date(item, now).candidates
-            candidates += lines
             ranking += [evolve(line, score=_score(own, line)) for line in lines]
     hits = sorted((hit for hit in ranking if hit.score > 0), key=lambda hit: hit.order)
-    if query.kind == "compare":
-        return tuple(_sentences(_comparison(query, hits), hits))
     picks = _best(hits, OVERVIEW_MAX if query.kind == "overview" else ANSWER_MAX)
     if query.kind == "why":
-        picks += [candidate for candidate in candidates if picks and _follows(candidate, picks[0])]
+        picks += [line for line in ranking if picks and _follows(line, picks[0])]
     return tuple(_sentences(picks, hits))
 
 
-def _corrected(text: str, passages: Sequence[Passage]) -> str:
+def query_to(text: str, passage: Passage, named: frozenset[str], subject_of: str = "") -> TextQuery:
+    """A question to a passage; its words that are `named` are names.
+
+    To a passage in another language words without a known meaning weigh little.
+    """
+    query = query_of(text, named, subject_of)
+    if None in (passage.language, query.language) or passage.language == query.language:
+        return query
+    low = {term: COMMON for term in query.unknown if term not in passage.vocabulary}
+    known = {term: weight for term, weight in query.terms.items() if term not in low}
+    return evolve(query, terms={**known, **low})  # an unknown first word is no focus
+
+
+def corrected(text: str, passages: Sequence[Passage]) -> str:
     """A question with each word that nobody uses as the passages spell it, but for one letter.
 
     What differs by a letter from a name may be another name, and no word is meant by a name.
@@ -184,22 +189,13 @@ def _corrected(text: str, passages: Sequence[Passage]) -> str:
     return _STRANGE.sub(spelling, text)
 
 
-def _with_little_unknown(query: TextQuery, passage: Passage) -> TextQuery:
-    """A question to a passage in another language: words without a known meaning weigh little."""
-    if None in (passage.language, query.language) or passage.language == query.language:
-        return query
-    low = {term: COMMON for term in query.unknown if term not in passage.vocabulary}
-    known = {term: weight for term, weight in query.terms.items() if term not in low}
-    return evolve(query, terms={**known, **low})  # an unknown first word is no focus
-
-
-def _follows(candidate: _Candidate, best: _Candidate) -> bool:
+def _follows(candidate: Candidate, best: Candidate) -> bool:
     """Whether a sentence stands right behind another: reasons follow what happened."""
     return candidate.passage == best.passage and candidate.place == max(best.place, 1) + 1
 
 
 def _is_relevant(query: TextQuery, passage: Passage) -> bool:
-    """Whether a passage holds the names of the question side by side, or one of those compared."""
+    """Whether a passage holds the names of the question side by side."""
     matches = [name.is_in(passage.vocabulary) for name in query.names]
     if query.kind == "compare":
         return any(matches) or not matches
@@ -211,7 +207,7 @@ def _is_relevant(query: TextQuery, passage: Passage) -> bool:
     return all(matches) and (query.is_bare or is_whole)
 
 
-def _asking_part(question: str) -> str:
+def asking_part(question: str) -> str:
     """The sentences of a question that ask; orders to an assistant are left out."""
     lines = _ENDS.split(without_markup(question))
     parts = [line for line in lines if not has_expression("order", line)]
@@ -259,7 +255,7 @@ def without_markup(text: str) -> str:
     return "".join(char for char in bare if char in "\n\t" or unicodedata.category(char)[0] != "C")
 
 
-def _candidates(passage: Passage) -> Iterator[_Candidate]:
+def _candidates(passage: Passage) -> Iterator[Candidate]:
     """The title and the sentences of a passage as candidates."""
     title = clean_headline(without_markup(passage.title))
     text = without_markup(passage.text[:TEXT_MAX])
@@ -271,7 +267,7 @@ def _candidates(passage: Passage) -> Iterator[_Candidate]:
         is_marked = not place and bool(_MARK.search(passage.title))
         if line and not is_marked and not has_expression("order", line):
             own = token_sets[place]
-            yield _Candidate(line, own, own | beside, place, passage, passage.language)
+            yield Candidate(line, own, own | beside, place, passage, passage.language)
 
 
 def _tokens(text: str, language: str | None) -> frozenset[str]:
@@ -292,12 +288,9 @@ def _initials(text: str) -> Iterator[str]:
 # -- judging -----------------------------------------------------------------------------------
 
 
-def _score(query: TextQuery, candidate: _Candidate) -> float:
+def _score(query: TextQuery, candidate: Candidate) -> float:
     """How well a sentence answers, from 0, where it does not."""
-    parts = {name.run_number for name in query.names}
-    missing = {name.run_number for name in query.names if not name.is_in(candidate.context)}
-    is_other = missing == parts or query.kind != "compare"
-    if (missing and is_other) or not _is_of_time(query, candidate):
+    if not (_is_named(query, candidate) and _is_of_time(query, candidate)):
         return 0.0
     matches = {term: _match(term, candidate, query) for term in query.terms}
     subject = sum(query.terms[term] * share for term, share in matches.items())
@@ -319,13 +312,31 @@ def _score(query: TextQuery, candidate: _Candidate) -> float:
     return fit * share * focus * _clarity(candidate)
 
 
+def word_share(query: TextQuery, candidate: Candidate) -> float:
+    """The share of the question's weight that a sentence and what is near it hold."""
+    matches = (number * _match(term, candidate, query) for term, number in query.terms.items())
+    return sum(matches) / sum(query.terms.values()) if query.terms else 1.0
+
+
+def may_answer(query: TextQuery, candidate: Candidate) -> bool:
+    """Whether no name, year or kind of answer that a sentence lacks rules it out."""
+    is_open = _is_named(query, candidate) and _is_of_time(query, candidate)
+    return is_open and _is_relevant(query, candidate.passage) and _fit(query, candidate) > 0
+
+
+def _is_named(query: TextQuery, candidate: Candidate) -> bool:
+    """Whether no name of the question is far from a sentence; of those compared one may be."""
+    matches = [name.is_in(candidate.context) for name in query.names]
+    return all(matches) or (query.kind == "compare" and any(matches))
+
+
 def _weight_min(query: TextQuery) -> float:
     if query.kind in ("overview", "compare") and query.names:
         return 0.0
     return (ENOUGH if query.names else LONE) * sum(query.terms.values())
 
 
-def _match(term: str, candidate: _Candidate, query: TextQuery) -> float:
+def _match(term: str, candidate: Candidate, query: TextQuery) -> float:
     """How far a sentence holds a term or a synonym, 0..1."""
     if term in candidate.tokens:
         return 1.0
@@ -340,7 +351,7 @@ def _match(term: str, candidate: _Candidate, query: TextQuery) -> float:
     return 0.0 if others.isdisjoint(candidate.context) else NEARBY * OTHER_WORD
 
 
-def _is_of_time(query: TextQuery, candidate: _Candidate) -> bool:
+def _is_of_time(query: TextQuery, candidate: Candidate) -> bool:
     """Whether a sentence is of the years and months that are asked for."""
     at = candidate.passage.at
     if query.years:
@@ -354,14 +365,14 @@ def _is_of_time(query: TextQuery, candidate: _Candidate) -> bool:
     return True
 
 
-def _clarity(candidate: _Candidate) -> float:
+def _clarity(candidate: Candidate) -> float:
     """How well a sentence is understood alone, and how likely it leads the news."""
     lead = {0: 0.95, 1: 1.05}.get(candidate.place, 1.0)
     is_bound = candidate.place and is_anaphoric(candidate.text, candidate.language)
     return lead * (0.85 if is_bound else 1.0)
 
 
-def _fit(query: TextQuery, candidate: _Candidate) -> float:
+def _fit(query: TextQuery, candidate: Candidate) -> float:
     """Whether a sentence holds the kind of thing that is asked for; 0 where it must."""
     if query.kind == "who":
         return float(_names_other(query, candidate.text) and _is_role_of(query, candidate))
@@ -377,8 +388,6 @@ def _fit(query: TextQuery, candidate: _Candidate) -> float:
         is_dated = has_expression("dated", candidate.text) or months_in(candidate.text)
         is_done = not query.terms or _match([*query.terms][-1], candidate, query)
         return 1.0 if is_dated else LACKING * bool(candidate.passage.at and is_done)
-    if query.kind == "compare":
-        return 1.0 if any(map(str.isdigit, candidate.text)) else LACKING
     return LACKING if query.kind == "why" and not has_expression("cause", candidate.text) else 1.0
 
 
@@ -397,7 +406,7 @@ def _names_other(query: TextQuery, text: str, *, places: bool = False) -> bool:
     return False
 
 
-def _is_role_of(query: TextQuery, candidate: _Candidate) -> bool:
+def _is_role_of(query: TextQuery, candidate: Candidate) -> bool:
     """Whether an office stands near a name, and near the organisation that the question names."""
     if query.role is None:
         return True
@@ -409,7 +418,7 @@ def _is_role_of(query: TextQuery, candidate: _Candidate) -> bool:
     return any(_is_near(office, holders) and _is_near(office, owners) for office in offices)
 
 
-def _counts(query: TextQuery, candidate: _Candidate) -> bool:
+def _counts(query: TextQuery, candidate: Candidate) -> bool:
     """Whether a number stands there that is neither a date nor in the question."""
     tokens = ["", *_TOKEN.findall(fold_case(candidate.text)), ""]
     return any(
@@ -426,11 +435,11 @@ def _is_near(at: int, places: Sequence[int]) -> bool:
 # -- choosing ----------------------------------------------------------------------------------
 
 
-def _best(candidates: Sequence[_Candidate], limit: int) -> list[_Candidate]:
+def _best(candidates: Sequence[Candidate], limit: int) -> list[Candidate]:
     """The best candidates: no two alike, and no title beside a sentence of its text."""
     least = CLOSE * max((candidate.score for candidate in candidates), default=0.0)
     close = [candidate for candidate in candidates if candidate.score >= least]
-    picks: list[_Candidate] = []
+    picks: list[Candidate] = []
     for candidate in close:
         is_new = candidate.place or all(k.passage != candidate.passage for k in close if k.place)
         if len(picks) < limit and is_new and not any(_alike(candidate, k) for k in picks):
@@ -438,31 +447,15 @@ def _best(candidates: Sequence[_Candidate], limit: int) -> list[_Candidate]:
     return picks
 
 
-def _sentences(picks: Iterable[_Candidate], candidates: Sequence[_Candidate]) -> Iterator[Sentence]:
+def _sentences(picks: Iterable[Candidate], candidates: Sequence[Candidate]) -> Iterator[Sentence]:
     """Each sentence once, with the numbers of all passages that hold it."""
     for text, candidate in {pick.text: pick for pick in picks}.items():
         numbers = {match.passage.number for match in candidates if match.text == text}
         yield Sentence(text, tuple(sorted(numbers | {candidate.passage.number})))
 
 
-def _alike(first: _Candidate, second: _Candidate) -> bool:
+def _alike(first: Candidate, second: Candidate) -> bool:
     """Whether two sentences say the same: they share most terms and all numbers."""
     common, union = first.tokens & second.tokens, first.tokens | second.tokens
     numbers = {word for word in first.tokens ^ second.tokens if is_number(word)}
     return len(common) >= ALIKE * len(union) and not numbers
-
-
-def _comparison(query: TextQuery, candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """The best sentences on each side of a comparison; none where one side has none."""
-    parts = sorted({name.run_number for name in query.names})
-    sides = [
-        [
-            candidate
-            for candidate in candidates
-            if all(n.is_in(candidate.context) for n in query.names if n.run_number == part)
-        ]
-        for part in parts
-    ]
-    if not all(sides):
-        return []
-    return [pick for side in sides or [list(candidates)] for pick in _best(side, 2)]

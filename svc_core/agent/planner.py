@@ -34,6 +34,7 @@ from svc_core.agent.listing import (
 from svc_core.agent.named_rows import Subject, named_subjects, public_hit
 from svc_core.agent.question import ParsedQuestion
 from svc_core.agent.row_facts import CitedSentence, english_list, quote_text
+from svc_core.agent.sentence_meaning import Comparison, nearest_sentences
 from svc_core.agent.text_query import TYPO_MIN, asks_for
 from svc_core.base import instants
 from svc_core.text.synonyms import english_words
@@ -68,7 +69,8 @@ class _Call:
     arguments: dict[str, object]
 
 
-Plan = Generator[_Call, ToolAnswer, T]
+Plan = Generator[_Call | Comparison, Any, T]
+"""It is sent the answer of a tool call (`ToolAnswer`), and the numbers of a comparison."""
 
 
 def plan_answer(turn: Turn, tools: Collection[str]) -> Plan[list[CitedSentence]]:
@@ -118,7 +120,7 @@ class _Planner:
             return earlier
         if name not in self.tools or len(self.calls) == CALLS_MAX:
             return ToolAnswer((), has_more=True)
-        answer = yield request
+        answer: ToolAnswer = yield request
         self.calls.append((request, answer))
         return answer
 
@@ -150,7 +152,7 @@ class _Planner:
             sentences = yield from way()
             if sentences:
                 return sentences
-        return self.texts()
+        return (yield from self.texts())
 
     def ranked(self, **arguments: Any) -> Plan[Sequence[ToolHit]]:
         """The rows that the search ranks first for the question."""
@@ -557,7 +559,7 @@ class _Planner:
         parsed = self.question
         if not parsed.has("happened") or parsed.kinds:
             return []
-        lines = self.texts() if parsed.free() or parsed.places else []
+        lines = (yield from self.texts()) if parsed.free() or parsed.places else []
         listing = ListQuery(parsed, "incident")
         lines = [line for line in lines if not line.text.startswith(line.hits[0].title)]
         for arguments, used, unheld_max in listing.attempts():
@@ -567,8 +569,12 @@ class _Planner:
             lines += listing.lines([hit for hit in rows if hit.id not in cited][:_SHOWN_MAX])
         return lines
 
-    def texts(self) -> list[CitedSentence]:
-        """Sentences of the ranked rows' texts that share most weight with the question."""
+    def texts(self) -> Plan[list[CitedSentence]]:
+        """Sentences of the ranked rows' texts that share most weight with the question.
+
+        Where none shares enough, those of a text that is nearest in meaning. What the table knows
+        and rows lack (`missing`) no text is asked for.
+        """
         parsed = self.question
         owners = [row for row in self.named() if "alpha3" not in row.row]
         if self.missing and owners and not set(parsed.unread) - self.named_words:
@@ -581,6 +587,9 @@ class _Planner:
         picks = [*telling.select(first, texts, self.now)]
         for part in others:
             picks += telling.select(part, texts, self.now, first)
+        if not (picks or self.missing or parsed.has("happened")):
+            dated = [item for item in texts if item.at]  # what has no time is an entity
+            picks += yield from nearest_sentences(parsed.text, dated)
         # What a text asks, it does not state.
         numbers = {pick.text: pick.numbers for pick in picks if not pick.text.endswith("?")}
         quotes = ((text, tuple(hits[n] for n in ns)) for text, ns in numbers.items())

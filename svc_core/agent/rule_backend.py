@@ -1,6 +1,7 @@
 """The backend without a language model: plans tool calls by rules, answers from rows and texts."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any
 
 from svc_core.agent.agent_ports import ToolAnswer, Toolbox, ToolHit, Turn
 from svc_core.agent.answer_events import (
@@ -17,6 +18,7 @@ from svc_core.agent.answer_events import (
 )
 from svc_core.agent.planner import plan_answer
 from svc_core.agent.row_facts import CitedSentence
+from svc_core.agent.sentence_meaning import Comparison
 from svc_core.contract.problem import Problem
 
 _SHOWN_MAX = 5  # hits of a tool call: clients send them back with every question
@@ -33,7 +35,8 @@ class RuleBackend:
 async def _answer(turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
     yield Step()
     calls = plan_answer(turn, [spec.name for spec in tools.specs])
-    answer, number = None, 0
+    answer: Any = None
+    number = 0
     while True:
         number += 1
         try:
@@ -41,6 +44,9 @@ async def _answer(turn: Turn, tools: Toolbox) -> AsyncIterator[Event]:
         except StopIteration as stop:
             sentences: list[CitedSentence] = stop.value
             break
+        if isinstance(call, Comparison):
+            answer = await tools.nearness(call.question, call.texts)
+            continue
         id_ = f"call_{number}"
         yield ToolCall(id_, call.name, call.arguments)
         try:

@@ -8,7 +8,7 @@ Rule 2: a word is a name of a text that writes it as names are written; capitals
 """
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Literal
@@ -125,7 +125,8 @@ class TextQuery:
         return is_sum and any(groups(word_root("cost")) & groups(term) for term in self.terms)
 
 
-def query_of(question: str, named: Container[str] = (), subject_of: str = "") -> TextQuery:
+@lru_cache(64)
+def query_of(question: str, named: frozenset[str] = frozenset(), subject_of: str = "") -> TextQuery:
     """Read a question: its kind, names, weighted terms, years and months.
 
     `named` are the folded words that a text writes as names; those of `subject_of`, the question
@@ -151,22 +152,14 @@ def query_of(question: str, named: Container[str] = (), subject_of: str = "") ->
     if kind in ("who", "when", "where", "compare"):
         offices = {word_root(word) for word in split_words(question) if is_role(word)}
         subject = [term for term in subject if term not in kinds or term in offices] or subject
-    return TextQuery(
-        "number" if measure and kind == "other" else kind,
-        measure,
-        names,
-        {
-            term: weight(stems[term])
-            * (KIND if term in kinds else NAME if _is_rare(stems[term]) else 1)
-            for term in subject[:_ITEMS_MAX]
-        },
-        {term: _other_words(term, words[term], language) for term in subject[:_ITEMS_MAX]},
-        years,
-        months,
-        frozenset(DECIMAL.findall(question)),
-        frozenset(split_words(question)),
-        language,
-    )
+    subject = subject[:_ITEMS_MAX]
+    worths = {term: KIND if term in kinds else NAME if _is_rare(stems[term]) else 1
+              for term in subject}  # fmt: skip
+    weights = {term: weight(stems[term]) * worth for term, worth in worths.items()}
+    meanings = {term: _other_words(term, words[term], language) for term in subject}
+    head = "number" if measure and kind == "other" else kind, measure, names, weights, meanings
+    decimals = frozenset(DECIMAL.findall(question))
+    return TextQuery(*head, years, months, decimals, frozenset(split_words(question)), language)
 
 
 def _is_rare(term: str) -> bool:
@@ -205,7 +198,7 @@ def _phrases(tokens: list[str]) -> Iterator[str]:
 
 
 def _names(
-    tokens: list[str], language: str | None, months: frozenset[int], named: Container[str]
+    tokens: list[str], language: str | None, months: frozenset[int], named: frozenset[str]
 ) -> Iterator[Name]:
     run = 0
     for word in tokens:

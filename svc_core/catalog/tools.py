@@ -7,7 +7,7 @@ Rule 2: a tool runs inside the tenant of its caller; who may call it at all is f
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any, Final
@@ -21,6 +21,8 @@ from svc_core.catalog import COLLECTIONS, LOCAL_OPERATIONS, OPERATIONS
 from svc_core.catalog.tool_schemas import concise_object, tool_text
 from svc_core.contract import problem
 from svc_core.contract.problem import Problem
+from svc_core.knowledge.retrieval import MODEL_SECONDS, meaning_of, within
+from svc_core.knowledge.rows import KnowledgeQuery
 from svc_core.operation.caller import Actor
 from svc_core.operation.declaration import JSON, Operation
 from svc_core.operation.executor import Execution
@@ -28,6 +30,7 @@ from svc_core.operation.inputs import Input, inputs_of
 from svc_core.operation.parsing import Call, Site, prepare
 from svc_core.operation.reply import Reply
 from svc_core.operation.units import Units
+from svc_core.search.vector_likeness import NotEmbedded
 from svc_core.wire import shapes
 from svc_core.wire.schema import Schema, Schemas
 
@@ -288,3 +291,16 @@ class CallersTools:
         tool = self._tools[name]
         answer = await tool_reply(tool, arguments, self._work, self._actor, self._site)
         return tool_answer(tool, arguments, json.loads(answer.body))
+
+    async def nearness(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """How near texts are to a question in meaning, in deviations from what is usual."""
+        ctx = self._work.context(self._actor)
+        if not texts or (meaning := await meaning_of(ctx, KnowledgeQuery(question))) is None:
+            return ()
+        model = meaning.embedder
+        try:
+            vectors = await within(ctx, MODEL_SECONDS, model.embed(texts))
+        except (NotEmbedded, TimeoutError):  # the words have to do
+            return ()
+        mean, deviation = model.usual
+        return [(x - mean) / deviation for x in model.cosines(meaning.vector, vectors)]

@@ -127,12 +127,14 @@ KINDS = {
 class Rows:
     """A toolbox of made rows, by the names of tools; what is an exception is raised.
 
-    Its search finds every row of the first page of each list.
+    Its search finds every row of the first page of each list. `near` is how near texts that hold a
+    phrase are to any question; without one no model of meaning answers.
     """
 
     rows: Mapping[str, Sequence[ToolAnswer | Exception]]
     origin: str = "https://api.example"
     inputs: list[Mapping[str, Any]] = attrs.field(factory=list)
+    near: Mapping[str, float] = attrs.field(factory=dict)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -160,6 +162,14 @@ class Rows:
         if isinstance(page, Exception):
             raise page
         return page
+
+    async def nearness(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        self.inputs.append({"question": question, "texts": texts})
+        return (
+            [sum(n for part, n in self.near.items() if part in text) for text in texts]
+            if self.near
+            else []
+        )
 
 
 def page(rows: Sequence[Mapping[str, Any]], cursor: str | None = None) -> ToolAnswer:

@@ -11,7 +11,7 @@ from attrs import evolve
 from svc_core.agent.passages import (
     CORRECTED_MAX,
     Passage,
-    _corrected,
+    corrected,
     select,
     without_markup,
 )
@@ -258,7 +258,7 @@ def test_a_question_in_another_language_or_with_a_letter_wrong_is_answered(quest
 def test_a_few_words_of_a_question_are_read_as_the_passages_spell_them():
     words = [f"{sign}{sign}harbour" for sign in "bcdfghjklmnp"]
     typed = " ".join(f"{word[:-2]}{word[:-3:-1]}" for word in words)
-    right = _corrected(typed, [passage(" ".join(words))]).split()
+    right = corrected(typed, [passage(" ".join(words))]).split()
     assert right[:CORRECTED_MAX] == words[:CORRECTED_MAX]
     assert not {*right[CORRECTED_MAX:]} & {*words}
 
