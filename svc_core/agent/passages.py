@@ -100,7 +100,7 @@ class Passage:
         return _written_as_names(self)
 
     @cached_property
-    def candidates(self) -> tuple["Candidate", ...]:
+    def candidates(self) -> tuple["TextLine", ...]:
         """Its title and sentences, each with its tokens."""
         return tuple(_candidates(self))
 
@@ -114,7 +114,7 @@ class Sentence:
 
 
 @frozen
-class Candidate:
+class TextLine:
     """A sentence with its own tokens, and the tokens of its title, lead and predecessors."""
 
     text: str
@@ -143,7 +143,7 @@ def select(
     """
     text = corrected(asking_part(question), passages[:PASSAGES_MAX])
     words = frozenset(split_words(f"{text} {subject_of}"))
-    ranking: list[Candidate] = []
+    ranking: list[TextLine] = []
     query = query_of(text)
     if not (query.terms or query.names):
         return ()
@@ -189,7 +189,7 @@ def corrected(text: str, passages: Sequence[Passage]) -> str:
     return _STRANGE.sub(spelling, text)
 
 
-def _follows(candidate: Candidate, best: Candidate) -> bool:
+def _follows(candidate: TextLine, best: TextLine) -> bool:
     """Whether a sentence stands right behind another: reasons follow what happened."""
     return candidate.passage == best.passage and candidate.place == max(best.place, 1) + 1
 
@@ -255,7 +255,7 @@ def without_markup(text: str) -> str:
     return "".join(char for char in bare if char in "\n\t" or unicodedata.category(char)[0] != "C")
 
 
-def _candidates(passage: Passage) -> Iterator[Candidate]:
+def _candidates(passage: Passage) -> Iterator[TextLine]:
     """The title and the sentences of a passage as candidates."""
     title = clean_headline(without_markup(passage.title))
     text = without_markup(passage.text[:TEXT_MAX])
@@ -267,7 +267,7 @@ def _candidates(passage: Passage) -> Iterator[Candidate]:
         is_marked = not place and bool(_MARK.search(passage.title))
         if line and not is_marked and not has_expression("order", line):
             own = token_sets[place]
-            yield Candidate(line, own, own | beside, place, passage, passage.language)
+            yield TextLine(line, own, own | beside, place, passage, passage.language)
 
 
 def _tokens(text: str, language: str | None) -> frozenset[str]:
@@ -288,7 +288,7 @@ def _initials(text: str) -> Iterator[str]:
 # -- judging -----------------------------------------------------------------------------------
 
 
-def _score(query: TextQuery, candidate: Candidate) -> float:
+def _score(query: TextQuery, candidate: TextLine) -> float:
     """How well a sentence answers, from 0, where it does not."""
     if not (_is_named(query, candidate) and _is_of_time(query, candidate)):
         return 0.0
@@ -312,19 +312,19 @@ def _score(query: TextQuery, candidate: Candidate) -> float:
     return fit * share * focus * _clarity(candidate)
 
 
-def word_share(query: TextQuery, candidate: Candidate) -> float:
+def word_share(query: TextQuery, candidate: TextLine) -> float:
     """The share of the question's weight that a sentence and what is near it hold."""
     matches = (number * _match(term, candidate, query) for term, number in query.terms.items())
     return sum(matches) / sum(query.terms.values()) if query.terms else 1.0
 
 
-def may_answer(query: TextQuery, candidate: Candidate) -> bool:
+def may_answer(query: TextQuery, candidate: TextLine) -> bool:
     """Whether no name, year or kind of answer that a sentence lacks rules it out."""
     is_open = _is_named(query, candidate) and _is_of_time(query, candidate)
     return is_open and _is_relevant(query, candidate.passage) and _fit(query, candidate) > 0
 
 
-def _is_named(query: TextQuery, candidate: Candidate) -> bool:
+def _is_named(query: TextQuery, candidate: TextLine) -> bool:
     """Whether no name of the question is far from a sentence; of those compared one may be."""
     matches = [name.is_in(candidate.context) for name in query.names]
     return all(matches) or (query.kind == "compare" and any(matches))
@@ -336,7 +336,7 @@ def _weight_min(query: TextQuery) -> float:
     return (ENOUGH if query.names else LONE) * sum(query.terms.values())
 
 
-def _match(term: str, candidate: Candidate, query: TextQuery) -> float:
+def _match(term: str, candidate: TextLine, query: TextQuery) -> float:
     """How far a sentence holds a term or a synonym, 0..1."""
     if term in candidate.tokens:
         return 1.0
@@ -351,7 +351,7 @@ def _match(term: str, candidate: Candidate, query: TextQuery) -> float:
     return 0.0 if others.isdisjoint(candidate.context) else NEARBY * OTHER_WORD
 
 
-def _is_of_time(query: TextQuery, candidate: Candidate) -> bool:
+def _is_of_time(query: TextQuery, candidate: TextLine) -> bool:
     """Whether a sentence is of the years and months that are asked for."""
     at = candidate.passage.at
     if query.years:
@@ -365,14 +365,14 @@ def _is_of_time(query: TextQuery, candidate: Candidate) -> bool:
     return True
 
 
-def _clarity(candidate: Candidate) -> float:
+def _clarity(candidate: TextLine) -> float:
     """How well a sentence is understood alone, and how likely it leads the news."""
     lead = {0: 0.95, 1: 1.05}.get(candidate.place, 1.0)
     is_bound = candidate.place and is_anaphoric(candidate.text, candidate.language)
     return lead * (0.85 if is_bound else 1.0)
 
 
-def _fit(query: TextQuery, candidate: Candidate) -> float:
+def _fit(query: TextQuery, candidate: TextLine) -> float:
     """Whether a sentence holds the kind of thing that is asked for; 0 where it must."""
     if query.kind == "who":
         return float(_names_other(query, candidate.text) and _is_role_of(query, candidate))
@@ -406,7 +406,7 @@ def _names_other(query: TextQuery, text: str, *, places: bool = False) -> bool:
     return False
 
 
-def _is_role_of(query: TextQuery, candidate: Candidate) -> bool:
+def _is_role_of(query: TextQuery, candidate: TextLine) -> bool:
     """Whether an office stands near a name, and near the organisation that the question names."""
     if query.role is None:
         return True
@@ -418,7 +418,7 @@ def _is_role_of(query: TextQuery, candidate: Candidate) -> bool:
     return any(_is_near(office, holders) and _is_near(office, owners) for office in offices)
 
 
-def _counts(query: TextQuery, candidate: Candidate) -> bool:
+def _counts(query: TextQuery, candidate: TextLine) -> bool:
     """Whether a number stands there that is neither a date nor in the question."""
     tokens = ["", *_TOKEN.findall(fold_case(candidate.text)), ""]
     return any(
@@ -435,11 +435,11 @@ def _is_near(at: int, places: Sequence[int]) -> bool:
 # -- choosing ----------------------------------------------------------------------------------
 
 
-def _best(candidates: Sequence[Candidate], limit: int) -> list[Candidate]:
+def _best(candidates: Sequence[TextLine], limit: int) -> list[TextLine]:
     """The best candidates: no two alike, and no title beside a sentence of its text."""
     least = CLOSE * max((candidate.score for candidate in candidates), default=0.0)
     close = [candidate for candidate in candidates if candidate.score >= least]
-    picks: list[Candidate] = []
+    picks: list[TextLine] = []
     for candidate in close:
         is_new = candidate.place or all(k.passage != candidate.passage for k in close if k.place)
         if len(picks) < limit and is_new and not any(_alike(candidate, k) for k in picks):
@@ -447,14 +447,14 @@ def _best(candidates: Sequence[Candidate], limit: int) -> list[Candidate]:
     return picks
 
 
-def _sentences(picks: Iterable[Candidate], candidates: Sequence[Candidate]) -> Iterator[Sentence]:
+def _sentences(picks: Iterable[TextLine], candidates: Sequence[TextLine]) -> Iterator[Sentence]:
     """Each sentence once, with the numbers of all passages that hold it."""
     for text, candidate in {pick.text: pick for pick in picks}.items():
         numbers = {match.passage.number for match in candidates if match.text == text}
         yield Sentence(text, tuple(sorted(numbers | {candidate.passage.number})))
 
 
-def _alike(first: Candidate, second: Candidate) -> bool:
+def _alike(first: TextLine, second: TextLine) -> bool:
     """Whether two sentences say the same: they share most terms and all numbers."""
     common, union = first.tokens & second.tokens, first.tokens | second.tokens
     numbers = {word for word in first.tokens ^ second.tokens if is_number(word)}

@@ -12,9 +12,9 @@ from collections.abc import Generator, Sequence
 from attrs import frozen
 
 from svc_core.agent.passages import (
-    Candidate,
     Passage,
     Sentence,
+    TextLine,
     asking_part,
     corrected,
     may_answer,
@@ -55,7 +55,7 @@ def nearest_sentences(
     text = corrected(asking_part(question), passages)
     words = frozenset(split_words(text))
     capitals = _CAPITALS.findall(text) if guess(text) != "de" else []  # there all nouns have them
-    rows: list[tuple[Candidate, float, bool]] = []
+    rows: list[tuple[TextLine, float, bool]] = []
     for passage in passages:
         query = query_to(text, passage, passage.names & words | {*split_words(" ".join(capitals))})
         pairs = ((line, word_share(query, line)) for line in passage.candidates)
@@ -71,7 +71,7 @@ def nearest_sentences(
     ranks = [(at + SAME_AS_WORDS * row[1], row) for at, row in zip(near, rows, strict=True)]
     ranks.sort(key=lambda rank: -rank[0])
     best, (line, _, _) = next(rank for rank in ranks if rank[1][2])
-    other = max(value for value, (o, _, _) in ranks if o.passage != line.passage)
-    own = [o for value, (o, _, may) in ranks if may and o.passage == line.passage and value > other]
+    other = max(worth for worth, (o, _, _) in ranks if o.passage != line.passage)
+    own = [o for worth, (o, _, may) in ranks if may and o.passage == line.passage and worth > other]
     picks = own[:_ANSWER_MAX] if best - other > LEAD else ()
     return tuple(Sentence(pick.text, (pick.passage.number,)) for pick in picks)
