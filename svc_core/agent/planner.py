@@ -194,7 +194,7 @@ class _Planner:
     def fact_query(self, kind: str) -> facts.FactQuery:
         """The facts of a kind that are asked for; its overview where nothing else is."""
         parsed, named = self.question, self.named_words | self.question.given.keys()
-        words = ["" if at in named else term_of(word) for at, word in enumerate(parsed.words)]
+        words = ["" if at in named else word for at, word in enumerate(parsed.phrase)]
         place = ["countr"] if parsed.countries and kind in ("actor", "entity") else []
         query = facts.query_facts(kind, (*words, *place), question.generic_words())
         others = [meaning for meaning in parsed.values("number") if meaning[0] != kind]
@@ -254,12 +254,13 @@ class _Planner:
         lines: list[CitedSentence] = []
         for kind, rows in by_kind.items():
             query = self.fact_query(kind)
+            if kind == "actor" and (query.is_plain or not query.facts):  # of no fact of its own
+                others = self.fact_query("entity")
+                query = others if others.facts and not (query.facts and others.is_plain) else query
             if words and kind != "country" and not query.cues & set(words):
                 continue
             if query.facts and self.unheld(kind, query.cues, rows[0]) <= UNHELD_MAX:
                 lines += self.sentences_of(query, rows)
-            if not lines and kind == "actor":
-                lines += self.sentences_of(self.fact_query("entity"), rows)
         return [*sentences, *(lines or edges)] if lines or edges else []
 
     def full_row(self, kind: str, row: ToolHit) -> Plan[ToolHit]:
@@ -324,7 +325,7 @@ class _Planner:
 
     def nearest(self, markets: Sequence[ToolHit], share_min: float) -> list[ToolHit]:
         """The markets of whose words the question has most, and enough to mean their outcome."""
-        words = set(self.question.phrase)
+        words = set(map(term_of, self.question.words))
         titles = [{*map(term_of, terms(market.title, whole=True))} for market in markets]
         shares = [len(title & words) / (len(title) or 1) for title in titles]
         least = max([*shares, share_min])
@@ -373,8 +374,8 @@ class _Planner:
         hits: list[ToolHit] = []
         areas = [{"area": meaning[0]} for meaning in parsed.values("region")]
         areas += [{"country": ",".join(parsed.countries)}] if parsed.countries else []
-        ends = {"periodFrom": span.start, "periodTo": span.end} if span else {}
-        bounds: dict[str, Any] = {name: at.date().isoformat() for name, at in ends.items() if at}
+        ends = zip(("periodFrom", "periodTo"), span.interval.split("/"), strict=True) if span else ()
+        bounds: dict[str, Any] = {name: at[:10] for name, at in ends if at != ".."}
         is_change = parsed.has("change")
         areas_count = len(parsed.countries) + len(parsed.values("region"))
         is_past = parsed.is_extreme and areas_count == 1

@@ -19,7 +19,7 @@ from attrs import evolve, frozen
 from svc_core import data
 from svc_core.agent import times
 from svc_core.agent.agent_ports import Turn
-from svc_core.agent.row_facts import Phrase, compared_members, cue_of
+from svc_core.agent.row_facts import Phrase, compared_members, cue_of, cue_term
 from svc_core.agent.text_query import english_terms, expressions
 from svc_core.agent.times import TimeSpan
 from svc_core.text.country_names import names_by_code
@@ -114,7 +114,7 @@ class ParsedQuestion:
     @property
     def phrase(self) -> Phrase:
         """Its words in the form in which cues are compared."""
-        return tuple(map(term_of, self.words))
+        return tuple(map(cue_term, self.words))
 
     @property
     def countries(self) -> tuple[str, ...]:
@@ -343,7 +343,7 @@ def _longest(
 
 def _parts(words: tuple[str, ...]) -> Iterator[QuestionPart]:
     def lookup(run: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-        return _table().get(tuple(map(term_of, run)), ())
+        return _table().get(tuple(map(cue_term, run)), ())
 
     for start, end, roles in _longest(words, lookup):
         yield from (QuestionPart(start, end, role, value) for role, value in roles)

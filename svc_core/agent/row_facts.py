@@ -7,7 +7,8 @@ Rule 2: words of rows are data: they are quoted, in one line, and cannot look li
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
+from os.path import commonprefix
 from typing import Any
 
 from attrs import frozen
@@ -27,6 +28,7 @@ _OPTIONAL = re.compile(r"<([^<>]*)>")
 _MARKS = str.maketrans("[]<>`“”", "()‹›'‘’")
 _READ_MAX, _TEXT_MAX, _LISTED_MAX = 2_000, 400, 16
 _DIGITS_MAX = 6  # behind the point, beyond which a number is rounded
+_ENDING_MAX = 4  # letters in which forms of a word differ; compounds differ in more
 _WHOLE_MAX = 1e15  # beyond it a float is no exact number
 
 
@@ -65,6 +67,25 @@ def phrase(text: str) -> Phrase:
 def cue_of(text: str) -> Phrase:
     """The words of a cue, as questions have them: those of time in English."""
     return phrase(times.in_english(text))
+
+
+@cache
+def _cue_words() -> Mapping[str, frozenset[str]]:
+    """The whole words of all cues by their terms."""
+    rows = [row[2] for name in ("facts.tsv", "questions.tsv") for row in data.table_rows(name)]
+    words: dict[str, set[str]] = {}
+    for word in split_words(" ".join(rows)):
+        words.setdefault(term_of(word), set()).add(word)
+    return {term: frozenset(forms) for term, forms in words.items()}
+
+
+@lru_cache(4_096)
+def cue_term(word: str) -> str:
+    """The term of a word that differs from a cue by an ending alone; else the word itself."""
+    term = term_of(word)
+    pairs = ((cue, len(commonprefix((word, cue)))) for cue in _cue_words().get(term, ()))
+    is_form = any(max(len(word), len(cue)) - size <= _ENDING_MAX for cue, size in pairs)
+    return term if is_form else word
 
 
 def is_run_of(part: Phrase, whole: Phrase) -> bool:
