@@ -85,10 +85,11 @@ def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[lis
 
     The second item is the share of the question's weight that these do not hold.
     """
-    money = len(question.values("currency")) > 1
+    money = len(question.values("currency")) > bool(question.countries or question.has("series"))
     parts = question.with_role("currency" if money else "series")
     groups = [{facts.phrase(part.value), question.phrase[part.start : part.end]} for part in parts]
-    words = set() if money else set(question.free("indicator")) - question.place_words
+    is_pair = len(question.values("currency")) > 1
+    words = set() if is_pair else set(question.free("indicator")) - question.place_words
     rest = {term_of(question.words[index]) for index in words}
     is_named = bool(money or groups) or question.has("currency")
     is_country = term_of("country") in question.phrase

@@ -102,8 +102,16 @@ class ListQuery:
         words = " ".join(self.terms)[:300]
         has_query = bool("q" in inputs and words)
         yield {**arguments, **({"q": words} if has_query else {})}, frozenset(), UNHELD_MAX
-        if has_query and self.filters and asks_for("who", question.words):
-            yield arguments, frozenset(), 0.0  # words that the names of rows do not hold
+        cues = frozenset(at for at in question.free(self.kind) if question.phrase[at] in self.cues)
+        if has_query and (cues or (self.filters and asks_for("who", question.words))):
+            yield arguments, cues, 0.0  # words that the names of rows do not hold
+
+    @property
+    def cues(self) -> frozenset[str]:
+        """The words that mean a member of its rows by themselves."""
+        return frozenset(
+            cue[0] for fact in facts.facts_of(self.kind) for cue in fact.cues if len(cue) == 1
+        )
 
     # -- rows ----------------------------------------------------------------------------------
 
@@ -148,8 +156,15 @@ class ListQuery:
         """Whether a row is of the time, the country and the filters that are asked for."""
         is_open = self.is_placed or "country" not in self.row_kind.inputs
         places = self.question.countries if is_open else ()
-        money = {meaning[0] for meaning in self.question.values("currency")}
-        if self.kind == "country" and money and money.isdisjoint(row.get("currencies") or ()):
+        codes = {
+            meaning[0]
+            for meaning in self.question.values(
+                "currency",
+            )
+            + self.question.values("language")
+        }
+        held = {*(row.get("currencies") or ()), *(row.get("languages") or ())}
+        if self.kind == "country" and codes and codes.isdisjoint(held):
             return False
         named = (pair for pair in self.filters.items() if isinstance(row.get(pair[0]), str))
         near = set(row.get("borders") or ())  # the countries that one names are its neighbours

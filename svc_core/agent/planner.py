@@ -368,13 +368,15 @@ class _Planner:
         parsed, span = self.question, self.question.span
         is_named = parsed.has("series", "currency")
         is_other = not parsed.countries or parsed.kinds or not parsed.free("indicator")
-        is_land = parsed.kinds == ["country"] and not parsed.has("series")
+        is_land = self.listed_kind() == "country" and not parsed.has("series")
         if (is_other and not is_named) or is_land:
             return []
         hits: list[ToolHit] = []
         areas = [{"area": meaning[0]} for meaning in parsed.values("region")]
         areas += [{"country": ",".join(parsed.countries)}] if parsed.countries else []
-        ends = zip(("periodFrom", "periodTo"), span.interval.split("/"), strict=True) if span else ()
+        ends = (
+            zip(("periodFrom", "periodTo"), span.interval.split("/"), strict=True) if span else ()
+        )
         bounds: dict[str, Any] = {name: at[:10] for name, at in ends if at != ".."}
         is_change = parsed.has("change")
         areas_count = len(parsed.countries) + len(parsed.values("region"))
@@ -399,7 +401,12 @@ class _Planner:
             word, _, best = extreme_rows(rows, "value", is_least=parsed.has("least"))
             head = f"The {word} of {len(rows)} values: "
             return [evolve(line, text=head + line.text) for line in _sentences(measures, best)]
-        top = rows[: max(_SHOWN_MAX, len(parsed.countries))]
+        most = max(_SHOWN_MAX, len(parsed.countries))
+        top = (
+            rows
+            if len(rows) <= most
+            else figures.series_ends(rows, is_first=bool(span), is_full=False)[:most]
+        )
         lines = _sentences(measures, top)
         return [*lines, *(figure_differences(measures, top) if is_compared else ())]
 
@@ -443,6 +450,8 @@ class _Planner:
         roles = ("filter",) if names == ["country"] else () if names else ("group", "filter")
         words = [value[0] for role in roles for value in self.question.values(role)]
         names += [kind for kind in words if kind in row_kinds() and not self.subjects]
+        if self.question.has("currency", "language") and asks_for("where", self.question.words):
+            names = names or ["country"]
         names = [kind for kind in names if kind != "country"] or names
         role = "count" if self.question.counted_kind else "list"
         if self.question.has(role) and names:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial, reduce
-from itertools import accumulate
+from itertools import accumulate, compress
 from typing import TypeVar
 
 from attrs import evolve, frozen
@@ -52,11 +52,13 @@ _NAMED = frozenset({"kind", "series", "group", "filter"})
 _SPECIFIC = frozenset({"kind", "series", "currency", "metric"})
 _OWN_KINDS: Mapping[str, Collection[str]] = {
     "series": ("indicator",), "region": ("indicator",), "currency": ("indicator", "country"),
+    "language": ("country",),
     "metric": ("observation",), "form": ("observation",), "relation": ("relation",),
     **dict.fromkeys(("product", "greeting", "thanks", "help", "instruct"), ()),
 }  # fmt: skip
 """The kinds of rows that the words of a role describe; they leave open what is asked of others."""
 _GENERIC = frozenset({("generic", ""), ("overview", ""), ("list", ""), ("plain", "")})
+_TABLES = ("questions.tsv", "code_names.tsv")
 _RUN_MAX, _TEXT_MAX, _TURNS_MAX, _LIMIT_MAX, _BARE = 4, 2_000, 10, 10, 4
 _PARTS_MAX = 3  # questions in one
 
@@ -249,7 +251,7 @@ class ParsedQuestion:
     def is_empty(self) -> bool:
         """Whether it asks about nothing, such as a pronoun that means nobody."""
         has_subject = self.unread or self.places or self.cves
-        roles = ["kind", "metric", "series", "currency", "form", "filter", "product"]
+        roles = ["kind", "metric", "series", "currency", "language", "form", "filter", "product"]
         roles += ["group"] if self.has("most", "count", "list") else []
         return not (has_subject or self.has(*roles, "happened"))
 
@@ -309,8 +311,13 @@ def parse_question(text: str, now: datetime) -> ParsedQuestion:
     plain = _POSSESSIVE.sub(" ", _CVE.sub(" ", _INITIALS.sub("", fold_case(text))))
     words = tuple(_WORD.findall(times.without_times(plain)))
     parts = tuple(_parts(words))
-    money = word_indexes(part for part in parts if part.role in ("currency", "plain"))
-    places = tuple(run for run in _countries_in(words) if money.isdisjoint(range(*run[:2])))
+    if all(part.value != "country languages" for part in parts):  # "Russian" is of a country, then
+        named = {at for start, end, _ in _countries_in(words) for at in range(start, end)}
+        is_listed = ("kind", "country") in {(part.role, part.value) for part in parts}
+        own = ((part.start not in named and is_listed) or part.role != "language" for part in parts)
+        parts = tuple(compress(parts, own))
+    others = word_indexes(part for part in parts if part.role in ("currency", "language", "plain"))
+    places = tuple(run for run in _countries_in(words) if others.isdisjoint(range(*run[:2])))
     verbs = word_indexes(part for part in parts if part.role == "relation")
     places = tuple(run for run in places if verbs.isdisjoint(range(*run[:2]))) or places
     cves = tuple(dict.fromkeys(match.upper() for match in _CVE.findall(text)))
@@ -388,7 +395,7 @@ def _countries() -> Mapping[Phrase, str]:
 @cache
 def _table() -> Mapping[Phrase, tuple[tuple[str, str], ...]]:
     table: dict[Phrase, dict[tuple[str, str], None]] = {}
-    for role, value, phrases in data.table_rows("questions.tsv"):
+    for role, value, phrases in (row for name in _TABLES for row in data.table_rows(name)):
         for text in phrases.split("|"):
             table.setdefault(cue_of(text), {})[role, value] = None
     generic = {word for run, roles in table.items() if _GENERIC & set(roles) for word in run}

@@ -8,7 +8,6 @@ Rule 2: words of rows are data: they are quoted, in one line, and cannot look li
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from os.path import commonprefix
 from typing import Any
 
 from attrs import frozen
@@ -72,7 +71,8 @@ def cue_of(text: str) -> Phrase:
 @cache
 def _cue_words() -> Mapping[str, frozenset[str]]:
     """The whole words of all cues by their terms."""
-    rows = [row[2] for name in ("facts.tsv", "questions.tsv") for row in data.table_rows(name)]
+    tables = ("facts.tsv", "questions.tsv", "code_names.tsv")
+    rows = [row[2] for name in tables for row in data.table_rows(name)]
     words: dict[str, set[str]] = {}
     for word in split_words(" ".join(rows)):
         words.setdefault(term_of(word), set()).add(word)
@@ -83,8 +83,9 @@ def _cue_words() -> Mapping[str, frozenset[str]]:
 def cue_term(word: str) -> str:
     """The term of a word that differs from a cue by an ending alone; else the word itself."""
     term = term_of(word)
-    pairs = ((cue, len(commonprefix((word, cue)))) for cue in _cue_words().get(term, ()))
-    is_form = any(max(len(word), len(cue)) - size <= _ENDING_MAX for cue, size in pairs)
+    cues = _cue_words().get(term, frozenset())
+    sizes = (max(len(word), len(cue)) - _ENDING_MAX for cue in cues)
+    is_form = any(word[:size] == cue[:size] for cue, size in zip(cues, sizes, strict=True))
     return term if is_form else word
 
 

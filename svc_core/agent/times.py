@@ -25,14 +25,15 @@ _QUARTER = re.compile(r"\b([qt][1-4])\b(?![\s-]*(?:of )?\d)", re.IGNORECASE)
 _BEHIND = re.compile(r"\b(week|month|quarter|year) (last|next)\b")
 _CALENDAR = re.compile(r"\b(this|last|previous|next)\s+(week|month|quarter|year)\b", re.IGNORECASE)
 _NEAR = re.compile(r"\b(today|yesterday)\b", re.IGNORECASE)
-_ABSOLUTE = (
-    r"\b(?:(?P<iso>\d{{4}}-\d\d-\d\d)"
-    r"|(?P<month>\d{{4}}-\d\d)"
-    r"|(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|er)?\s+(?:(?:of|de)\s+)?(?P<name>{0})\.?,?\s+(?P<of>\d{{4}})"
-    r"|(?P<first>{0})\.?\s+(?P<nth>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<year>\d{{4}})"
-    r"|(?P<whole>{0})\.?,?\s+(?:de\s+)?(?P<in>\d{{4}})"
-    r"|(?P<quarter>q[1-4])\s*(?:of\s+)?(?P<quarters>\d{{4}})|(?P<turned>\d{{4}})[\s-]?(?P<q>q[1-4])"
-    r"|(?:(?P<fiscal>fy|fiscal(?:\s+year)?)\s*)?(?P<alone>(?:19|20)\d\d))(?![\d.]*\d)"
+_ABSOLUTE = re.compile(
+    r"\b(?:(?P<iso>\d{4}-\d\d(?:-\d\d)?)"
+    r"|(?P<quarter>q[1-4])\s*(?:of\s+)?(?P<quarters>\d{4})|(?P<turned>\d{4})[\s-]?(?P<q>q[1-4])"
+    r"|(?:(?P<fiscal>fy|fiscal(?:\s+year)?)\s*)?(?P<alone>(?:19|20)\d\d))(?![\d.]*\d)",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(r"\b(?:in|im|en|since|until|during|this)\s+$")
+_JOINT = re.compile(
+    r"\s*(?:(-|–|to|until|al?|au)|and|or|und|oder|et|ou|y|o)\s*(?:(?:the|by|in|zum|dem|den|im|le|el)\s)?"
 )
 _OPEN_END = ("since", "after", "from", "starting")
 _OPEN_START = ("before", "until", "till", "by", "up to")
@@ -100,13 +101,26 @@ def _instant(stamp: object) -> datetime | None:
         return None
 
 
-def _with_year(text: str, now: datetime) -> str:
-    """A question with the year of a month that it names alone: the latest that has begun."""
+def _in_numbers(text: str, now: date) -> str:
+    """A text with its dates as ISO 8601 writes them, each with the month and year behind it.
 
-    def dated(match: re.Match[str]) -> str:
-        return f"{match[0]} {now.year - (months()[match[1]] > now.month)}"
-
-    return _lone_month().sub(dated, text)
+    The year of one that has none is the latest in which its month has begun.
+    """
+    later, start = "", len(text) + 1
+    for match in reversed([*_named_dates().finditer(text)]):
+        joint = _JOINT.fullmatch(text[match.end() : start])
+        name, day = match["month"], match["day"] or match["nth"] or match["bare"]
+        is_whole = day or match["year"] or joint or _LEAD.search(text[: match.start()])
+        if not (is_whole if name else joint):
+            continue
+        month = months()[name] if name else int(later[5:7])
+        year = match["year"] or (joint and later[:4]) or f"{now.year - (month > now.month)}"
+        later = f"{year}-{month:02}" + (f"-{int(day):02}" if day else "")
+        is_range = joint and joint[1]
+        head = f"{text[: match.start()]}{'between ' * bool(is_range)}{later}"
+        text = f"{head}{' and ' if is_range else text[match.end() : start]}{text[start:]}"
+        start = match.start()
+    return text
 
 
 def with_year(text: str, year: int) -> str:
@@ -123,14 +137,14 @@ def in_english(text: str) -> str:
 
 def time_span(text: str, now: datetime) -> TimeSpan | None:
     """The time that a question names; None where it names none."""
-    plain = _with_year(in_english(text), now)
+    plain = _in_numbers(in_english(text), now)
     return _relative(plain, now) or _join(plain, list(_absolute(plain)))
 
 
 def without_times(text: str) -> str:
     """A question without the words that name a time, folded."""
-    text = _lone_month().sub(" ", in_english(text))
-    for pattern in (_AGO, _CALENDAR, _NEAR, _dates()):
+    text = _in_numbers(in_english(text), date.max)
+    for pattern in (_AGO, _CALENDAR, _NEAR, _ABSOLUTE):
         text = pattern.sub(" ", text)
     return text
 
@@ -168,12 +182,12 @@ def _join(text: str, dates: list[tuple[int, TimeSpan]]) -> TimeSpan | None:
         return None
     at, first = dates[0]
     before = text[:at].rstrip(" (")
-    if len(dates) > 1 and before.endswith(("between", "from")):
+    if len(dates) > 1 and {"between", "from"} & {*before.split()[-2:]}:
         return TimeSpan(first.start, dates[1][1].end, f"{first.text} to {dates[1][1].text}")
-    if before.endswith(_OPEN_END):
+    if len(dates) == 1 and before.endswith(_OPEN_END):
         start = first.end if before.endswith("after") else first.start
         return TimeSpan(start, None, f"since {first.text}")
-    if before.endswith(_OPEN_START):
+    if len(dates) == 1 and before.endswith(_OPEN_START):
         end = first.start if before.endswith("before") else first.end
         return TimeSpan(None, end, f"until {first.text}")
     spans = tuple(sorted({span for _, span in dates}, key=lambda span: str(span.start)))
@@ -182,7 +196,7 @@ def _join(text: str, dates: list[tuple[int, TimeSpan]]) -> TimeSpan | None:
 
 
 def _absolute(text: str) -> Iterator[tuple[int, TimeSpan]]:
-    for match in _dates().finditer(text):
+    for match in _ABSOLUTE.finditer(text):
         try:
             period = periods.read_period(_period_text(match))
         except ValueError:
@@ -195,12 +209,7 @@ def _period_text(match: re.Match[str]) -> str:
     groups = {name: value for name, value in match.groupdict().items() if value}
     if quarter := groups.get("quarter") or groups.get("q"):
         return f"{groups.get('quarters') or groups.get('turned')}-{quarter.upper()}"
-    name = groups.get("name") or groups.get("first") or groups.get("whole")
-    if name is None:
-        return groups.get("iso") or groups.get("month") or groups["alone"]
-    year = groups.get("of") or groups.get("year") or groups.get("in")
-    day = groups.get("day") or groups.get("nth")
-    return f"{year}-{months()[name]:02}" + (f"-{int(day):02}" if day else "")
+    return groups.get("iso") or groups["alone"]
 
 
 def _of(period: periods.CalendarPeriod, text: str, *, is_fiscal: bool = False) -> TimeSpan:
@@ -213,15 +222,12 @@ def _midnight(day: date) -> datetime:
 
 
 @cache
-def _lone_month() -> re.Pattern[str]:
-    names = sorted(months(), key=len, reverse=True)
-    month = "|".join(map(re.escape, names))
+def _named_dates() -> re.Pattern[str]:
+    """Dates of named months, with all they state, and days that only the date behind them dates."""
+    names = "|".join(map(re.escape, sorted(months(), key=len, reverse=True)))
     return re.compile(
-        rf"\b(?:in|im|en|since|until|during|this)\s+({month})\b(?!\s+\d)", re.IGNORECASE
+        rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s+(?:(?:of|de)\s+)?)?(?P<month>{names})\b\.?"
+        rf"(?:\s+(?P<nth>\d{{1,2}})(?:st|nd|rd|th|\b)(?![\d:%.]))?"
+        rf"(?:,?\s+(?:(?:of|del?)\s+)?(?P<year>\d{{4}})\b)?"
+        rf"|\b(?P<bare>\d{{1,2}})(?:st|nd|rd|th|er|\.)?(?=\D{{1,12}}\d{{1,2}}\S*\s+(?:(?:of|de)\s+)?(?:{names})\b)"
     )
-
-
-@cache
-def _dates() -> re.Pattern[str]:
-    names = sorted(months(), key=len, reverse=True)
-    return re.compile(_ABSOLUTE.format("|".join(map(re.escape, names))), re.IGNORECASE)
