@@ -101,6 +101,7 @@ def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[lis
         hits = all(any(facts.is_run_of(run, phrase) for run in group) for group in groups)
         head = set(facts.phrase(_HEAD.split(row.row["name"])[0]))
         is_meant = (own or not is_country) and (is_named or 2 * len(head & rest) > len(head))
+        hits &= not groups or money or any(head >= {*run} for group in groups for run in group)
         if hits and is_meant:
             ends = sum(code != own and facts.is_run_of(run, phrase) for code, run in lands)
             scores.append((len(rest & set(phrase)) + ends, row))

@@ -99,7 +99,7 @@ class ListQuery:
         if "vendor" in inputs and self.terms:
             used = frozenset(question.free(self.kind))
             yield {**arguments, "vendor": " ".join(self.terms)}, used, UNHELD_MAX
-        words = " ".join(self.terms)[:300]
+        words = " ".join(word for word in self.terms if not word.isdigit())[:300]
         has_query = bool("q" in inputs and words)
         yield {**arguments, **({"q": words} if has_query else {})}, frozenset(), UNHELD_MAX
         cues = frozenset(at for at in question.free(self.kind) if question.phrase[at] in self.cues)
@@ -123,8 +123,6 @@ class ListQuery:
         skips = used | (question.place_words if self.row_kind.inputs & {"country"} else frozenset())
         terms = question.terms_of(i for i in question.free(self.kind) if i not in skips)
         hits = [hit for hit in rows if self.is_met(hit.row)]
-        if numerals := question.numerals:
-            hits = [hit for hit in hits if numerals <= _texts(hit.row)]
         lacks = [{*missing_words(hit.row, terms)} for hit in hits]
         held = terms.keys() - set.intersection(*lacks) if lacks else set()
         shares = ((self._share(lack), self._share(lack & held, held)) for lack in lacks)
@@ -137,10 +135,6 @@ class ListQuery:
         limits = self.question.thresholds if path else ()
         number = facts.member_or_none(row.row, path) if limits else 0
         return isinstance(number, int | float) and all(limit.admits(number) for limit in limits)
-
-    def has_measure(self, rows: Sequence[ToolHit]) -> bool:
-        """Whether any row states the number that bounds are on."""
-        return bool(extreme_rows(rows, self.path(rows), is_least=True)[2])
 
     def measures(self, rows: Sequence[ToolHit], path: str = "") -> tuple[facts.Fact, ...]:
         """The fact that states the member by which rows are compared."""
@@ -224,13 +218,12 @@ class ListQuery:
         pairs = self.filters.items()
         names = (name if value == "true" else f"{name} {value}" for name, value in pairs)
         notes = [*map(facts.in_words, names), *map(country_name, self.question.countries)]
-        words = [*self.terms, *sorted(self.question.numerals)]
         limits = dict.fromkeys(
             f"{limit.side} {figure(limit.value)}" for limit in self.question.thresholds
         )
         measures = [fact.name for fact in self.measures(rows)] or self.path(rows).split(".")
         notes += [f"{measures[-1]} {limit}" for limit in limits]
-        notes += [f"“{quote_text(' '.join(words))}”"] if words else []
+        notes += [f"“{quote_text(' '.join(self.terms))}”"] if self.terms else []
         return [*notes, *([self.question.span.text] if self.question.span else [])]
 
     def foremost(self, rows: Sequence[ToolHit]) -> tuple[str, str, list[ToolHit]] | None:
@@ -272,7 +265,7 @@ def distinct(rows: Iterable[ToolHit]) -> list[ToolHit]:
 
 
 def extreme_rows(
-    rows: Sequence[ToolHit], path: str, *, is_least: bool
+    rows: Sequence[ToolHit], path: str, *, is_least: bool = False
 ) -> tuple[str, str, list[ToolHit]]:
     """The rows whose member is the highest, or the lowest."""
     pairs = [(key, row) for row in rows if (key := _key(row.row, path)) is not None]

@@ -181,7 +181,7 @@ class _Planner:
         parsed = self.question
         is_own = row is None or any(row.id == hit.id for s in self.subjects for hit in s.hits)
         free = set(parsed.free(kind)) - (self.named_words if is_own else frozenset())
-        open_ = {at for at in free if term_of(parsed.words[at]) not in cues}
+        open_ = {at for at in free if not {term_of(parsed.words[at]), *parsed.senses(at)} & {*cues}}
         if row is not None:
             lacks = set(missing_words(row.row, parsed.terms_of(open_)))
             open_ = {at for at in open_ if term_of(parsed.words[at]) in lacks}
@@ -196,7 +196,9 @@ class _Planner:
         parsed, named = self.question, self.named_words | self.question.given.keys()
         words = ["" if at in named else word for at, word in enumerate(parsed.phrase)]
         place = ["countr"] if parsed.countries and kind in ("actor", "entity") else []
-        query = facts.query_facts(kind, (*words, *place), question.generic_words())
+        senses = (word for at in parsed.unread if at not in named for word in parsed.senses(at))
+        words += [word for sense in (*senses, *place) for word in ("", sense)]
+        query = facts.query_facts(kind, (*words,), question.generic_words())
         others = [meaning for meaning in parsed.values("number") if meaning[0] != kind]
         for way in ("when", "where"):
             fits = facts.fitting(query.facts, way) if asks_for(way, parsed.words) else ()
@@ -496,7 +498,8 @@ class _Planner:
         is_blind = kind == "country" and self.question.countries and not is_beside
         for arguments, used, unheld_max in () if is_blind else listing.attempts():
             page = yield from self.list_all(listing.row_kind.tool, **arguments)
-            if self.question.thresholds and page.hits and not listing.has_measure(page.hits):
+            path = listing.path(page.hits)
+            if self.question.thresholds and page.hits and not extreme_rows(page.hits, path)[2]:
                 return []
             hits = listing.matches(page.hits, used, unheld_max)
             free, query = self.question.terms_of(self.question.free(kind)), self.fact_query(kind)
@@ -506,7 +509,7 @@ class _Planner:
             answer = evolve(page, hits=tuple(hits))
             if hits:
                 return self.list_sentences(listing, answer)
-            is_whole = not listing.terms or (page.hits and used >= {*self.question.free(kind)})
+            is_whole = all(map(str.isdigit, listing.terms)) or (page.hits and used >= {*self.question.free(kind)})
             if is_whole and not answer.has_more:
                 return self.none_listed(listing, page)
         return []
@@ -567,7 +570,8 @@ class _Planner:
     def news(self) -> Plan[list[CitedSentence]]:
         """What happened at a place, in a time or to a subject: from texts, then incidents."""
         parsed = self.question
-        if not parsed.has("happened") or parsed.kinds:
+        is_open = parsed.has("occurred") and asks_for("what", parsed.words[:1])
+        if not (parsed.has("happened") or is_open) or parsed.kinds:
             return []
         lines = (yield from self.texts()) if parsed.free() or parsed.places else []
         listing = ListQuery(parsed, "incident")
@@ -593,10 +597,7 @@ class _Planner:
         texts = [_passage(number, row) for number, row in enumerate(hits)]
         if (span := parsed.span) and parsed.has("happened"):
             texts = [item for item in texts if item.at and span.contains(instants.render(item.at))]
-        first, *others = question.joined_questions(parsed.text)
-        picks = [*telling.select(first, texts, self.now)]
-        for part in others:
-            picks += telling.select(part, texts, self.now, first)
+        picks = [*telling.select(parsed.text, texts, self.now)]
         if not (picks or self.missing or parsed.has("happened")):
             dated = [item for item in texts if item.at]  # what has no time is an entity
             picks += yield from nearest_sentences(parsed.text, dated)

@@ -8,7 +8,7 @@ Rule 3: where a question names nothing itself, it means what the user's previous
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial, reduce
 from itertools import accumulate, compress
@@ -33,29 +33,17 @@ LANGUAGES = ("en", "de", "fr", "es")
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,19}\b", re.IGNORECASE)
 _WORD = re.compile(r"\d+\.\d+(?![.\d])|[^\W_]+")
 _NUMERAL = re.compile(r"\d+(?:\.\d+)?")
+_AMOUNT_WORD = re.compile(r"\d{1,5}(?:\.\d+)?")  # a longer one is an identifier
 _POSSESSIVE = re.compile(r"['’](?:s|re|ll|d|ve|m)?\b|\b(?:[dl]|qu)['’](?=\w)", re.IGNORECASE)
-_JOINT = re.compile(
-    r",?\s(?:and|und|et|y)\s(?=(?:how|who|when|where|why|what|which|wie|wer|wann|wo|warum|was"
-    r"|welche[rsn]?|combien|qui|quand|où|pourquoi|quel(?:le)?s?|cu[aá]nt[oa]s?|qui[eé]n(?:es)?"
-    r"|cu[aá]ndo|d[oó]nde|por qu[eé]|qu[eé])\b)",
-    re.IGNORECASE,
-)
+_JOINT = re.compile(expressions("joined")[0], re.IGNORECASE)
 _INITIALS = re.compile(r"(?<=\b[a-z])\.(?=[a-z]\b)")
-_AMOUNT = (
-    r"(?:an?\s)?(?:[a-z]{1,30}\s){0,3}?(\d[\d,]{0,30}(?:\.\d{1,20})?)"
-    r"\s?(%|percent|thousand|million|billion)?"
-)
+_AMOUNT = expressions("amount")[0]
 _TIMES = {"%": 0.01, "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion": 1e9}
 _OF_KINDS = frozenset({"filter", "number", "date", "kind", "group"})
 _NAMED = frozenset({"kind", "series", "group", "filter"})
 """Roles of words that mean something although they are stop words ("país")."""
 _SPECIFIC = frozenset({"kind", "series", "currency", "metric"})
-_OWN_KINDS: Mapping[str, Collection[str]] = {
-    "series": ("indicator",), "region": ("indicator",), "currency": ("indicator", "country"),
-    "language": ("country",),
-    "metric": ("observation",), "form": ("observation",), "relation": ("relation",),
-    **dict.fromkeys(("product", "greeting", "thanks", "help", "instruct"), ()),
-}  # fmt: skip
+_OWN_KINDS = dict(row[1].split(" ") for row in data.table_rows("questions.tsv") if row[0] == "of")
 """The kinds of rows that the words of a role describe; they leave open what is asked of others."""
 _GENERIC = frozenset({("generic", ""), ("overview", ""), ("list", ""), ("plain", "")})
 _TABLES = ("questions.tsv", "code_names.tsv")
@@ -75,7 +63,7 @@ class QuestionPart:
     def is_of(self, kind: str) -> bool:
         """Whether its words only describe this kind of row."""
         if self.role in _OWN_KINDS:
-            return kind in _OWN_KINDS[self.role]
+            return kind in _OWN_KINDS[self.role].split(",")
         return self.role not in _OF_KINDS or self.value.split()[0] == kind
 
 
@@ -180,10 +168,7 @@ class ParsedQuestion:
             return kinds[0]
         kind, between = behind[0].value.split()[0], set(range(start, behind[0].start)) - names
         numbers = word_indexes(part for part in self.with_role("number") if part.is_of(kind))
-        is_far = (role == "count" and between & numbers) or (
-            between & set(self.unread) and between & self.stops
-        )
-        return None if is_far else kind
+        return None if role == "count" and between & numbers else kind
 
     @property
     def limit(self) -> int | None:
@@ -223,15 +208,12 @@ class ParsedQuestion:
         places = sorted(self.content - skips - self.place_words - self.stops)
         words = {at: self.words[at] for at in places}
         return [
-            at for at, word in words.items() if not (_NUMERAL.fullmatch(word) or word in _TIMES)
+            at for at, word in words.items() if not (_AMOUNT_WORD.fullmatch(word) or word in _TIMES)
         ]
 
-    @property
-    def numerals(self) -> frozenset[str]:
-        """The numbers that no bound, limit, time or word of the table accounts for."""
-        words = (self.words[at] for at in self.content - word_indexes(self.parts))
-        numerals = filter(_NUMERAL.fullmatch, words)
-        return frozenset(word for word in numerals if float(word) not in self.given.values())
+    def senses(self, at: int) -> frozenset[str]:
+        """The terms of what the word at an index means in English."""
+        return english_terms(self.words[at], self.language) - {term_of(self.words[at])}
 
     def terms_of(self, places: Iterable[int]) -> dict[str, frozenset[str]]:
         """The terms of the words at these indexes, each with what it means in English."""
@@ -323,8 +305,7 @@ def parse_question(text: str, now: datetime) -> ParsedQuestion:
     cves = tuple(dict.fromkeys(match.upper() for match in _CVE.findall(text)))
     about = guess(text) or "en", words, parts, cves, places
     parsed = ParsedQuestion(text, *about, (), times.time_span(plain, now))
-    bounds = (*_bounds(times.without_times(plain)),)
-    return evolve(parsed, thresholds=bounds or (*_equals(parsed),))
+    return evolve(parsed, thresholds=(*_bounds(times.without_times(plain)),))
 
 
 def joined_questions(text: str) -> list[str]:
@@ -362,12 +343,6 @@ def _bounds(text: str) -> Iterator[Threshold]:
         for number, unit in (pair for each in patterns for pair in re.findall(each, text)):
             amount = float(number.replace(",", "")) * _TIMES.get(unit, 1)
             yield Threshold(amount, kind in ("above", "at_least"), kind in ("above", "below"))
-
-
-def _equals(question: ParsedQuestion) -> Iterator[Threshold]:
-    """The first number right behind the name of a measure: "a score of 10", "cvss 10"."""
-    for number in [*question.given.values()][:1]:
-        yield from (Threshold(number, is_least, is_strict=False) for is_least in (True, False))
 
 
 def _countries_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:

@@ -390,7 +390,7 @@ def country_name(code: str) -> str:
 
 def ledger_sentences(view: ToolHit, terms: set[str], *, is_full: bool) -> list[CitedSentence]:
     """What the ledger believes of a subject by predicates of these terms, all where `is_full`."""
-    beliefs, identity = view.row.get("claims", {}), view.row.get("identity") or {}
+    beliefs = view.row.get("claims", {})
     names = [name for name in beliefs if terms & set(phrase(in_words(name)))]
     texts = []
     for name in names or beliefs if is_full else names:
@@ -398,8 +398,9 @@ def ledger_sentences(view: ToolHit, terms: set[str], *, is_full: bool) -> list[C
         end = ", which is contested" if beliefs[name]["contested"] else ""
         head = f"The ledger has as {in_words(name)} of {quote_text(view.title)}: "
         texts.append(f"{head}{' or '.join(claims) or 'nothing'}{end}")
-    if is_full and not names and identity.get("description"):
-        texts.insert(0, f"{quote_text(view.title)}: “{quote_text(identity['description'])}”")
+    description = (view.row.get("identity") or {}).get("description")
+    if is_full and not names and description:
+        texts.insert(0, f"{quote_text(view.title)}: “{quote_text(description)}”")
     return [CitedSentence(text, (view,)) for text in texts[:_LISTED_MAX]]
 
 

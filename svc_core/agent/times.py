@@ -8,6 +8,7 @@ from functools import cache
 from attrs import frozen
 
 from svc_core import data
+from svc_core.agent.text_query import expressions
 from svc_core.base import instants, periods
 from svc_core.text.quantities import claim_words, months
 from svc_core.text.words import fold_case
@@ -25,16 +26,9 @@ _QUARTER = re.compile(r"\b([qt][1-4])\b(?![\s-]*(?:of )?\d)", re.IGNORECASE)
 _BEHIND = re.compile(r"\b(week|month|quarter|year) (last|next)\b")
 _CALENDAR = re.compile(r"\b(this|last|previous|next)\s+(week|month|quarter|year)\b", re.IGNORECASE)
 _NEAR = re.compile(r"\b(today|yesterday)\b", re.IGNORECASE)
-_ABSOLUTE = re.compile(
-    r"\b(?:(?P<iso>\d{4}-\d\d(?:-\d\d)?)"
-    r"|(?P<quarter>q[1-4])\s*(?:of\s+)?(?P<quarters>\d{4})|(?P<turned>\d{4})[\s-]?(?P<q>q[1-4])"
-    r"|(?:(?P<fiscal>fy|fiscal(?:\s+year)?)\s*)?(?P<alone>(?:19|20)\d\d))(?![\d.]*\d)",
-    re.IGNORECASE,
-)
+_ABSOLUTE = re.compile(expressions("date")[0], re.IGNORECASE)
+_DATE_JOINT = re.compile(expressions("date_joint")[0])
 _LEAD = re.compile(r"\b(?:in|im|en|since|until|during|this)\s+$")
-_JOINT = re.compile(
-    r"\s*(?:(-|–|to|until|al?|au)|and|or|und|oder|et|ou|y|o)\s*(?:(?:the|by|in|zum|dem|den|im|le|el)\s)?"
-)
 _OPEN_END = ("since", "after", "from", "starting")
 _OPEN_START = ("before", "until", "till", "by", "up to")
 
@@ -108,7 +102,7 @@ def _in_numbers(text: str, now: date) -> str:
     """
     later, start = "", len(text) + 1
     for match in reversed([*_named_dates().finditer(text)]):
-        joint = _JOINT.fullmatch(text[match.end() : start])
+        joint = _DATE_JOINT.fullmatch(text[match.end() : start])
         name, day = match["month"], match["day"] or match["nth"] or match["bare"]
         is_whole = day or match["year"] or joint or _LEAD.search(text[: match.start()])
         if not (is_whole if name else joint):
@@ -225,9 +219,4 @@ def _midnight(day: date) -> datetime:
 def _named_dates() -> re.Pattern[str]:
     """Dates of named months, with all they state, and days that only the date behind them dates."""
     names = "|".join(map(re.escape, sorted(months(), key=len, reverse=True)))
-    return re.compile(
-        rf"\b(?:(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s+(?:(?:of|de)\s+)?)?(?P<month>{names})\b\.?"
-        rf"(?:\s+(?P<nth>\d{{1,2}})(?:st|nd|rd|th|\b)(?![\d:%.]))?"
-        rf"(?:,?\s+(?:(?:of|del?)\s+)?(?P<year>\d{{4}})\b)?"
-        rf"|\b(?P<bare>\d{{1,2}})(?:st|nd|rd|th|er|\.)?(?=\D{{1,12}}\d{{1,2}}\S*\s+(?:(?:of|de)\s+)?(?:{names})\b)"
-    )
+    return re.compile(expressions("named_date")[0].replace("MONTH", f"(?:{names})"))
