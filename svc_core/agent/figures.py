@@ -15,6 +15,7 @@ from svc_core.agent.row_facts import CitedSentence, figure, quote_text
 from svc_core.text.words import term_of
 
 _SHOWN_MAX = 5
+_UNIT = re.compile(r"\(.*?\)")
 _HEAD = re.compile(r"[,(:]")  # what follows it in the name of a series tells of its measure
 
 
@@ -94,14 +95,15 @@ def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[lis
     is_named = bool(money or groups) or question.has("currency")
     is_country = term_of("country") in question.phrase
     lands = [(code, facts.phrase(facts.country_name(code))) for code in question.countries]
-    scores = []
+    runs, scores = [run for group in groups for run in group], []
     for row in rows:
         own = row.row["area"]["countryCode"]
         phrase = _series_words(f"{row.row['name']} {row.row['indicatorCode']}")
         hits = all(any(facts.is_run_of(run, phrase) for run in group) for group in groups)
+        main = _series_words(_UNIT.sub(" ", row.row["name"]))
+        hits &= money or not runs or any(facts.is_run_of(run, main) for run in runs)
         head = set(facts.phrase(_HEAD.split(row.row["name"])[0]))
         is_meant = (own or not is_country) and (is_named or 2 * len(head & rest) > len(head))
-        hits &= not groups or money or any(head >= {*run} for group in groups for run in group)
         if hits and is_meant:
             ends = sum(code != own and facts.is_run_of(run, phrase) for code, run in lands)
             scores.append((len(rest & set(phrase)) + ends, row))

@@ -21,6 +21,8 @@ _SEVERITIES = ("info", "low", "medium", "high", "critical")
 _DEFAULTS = {"cve": "score.baseScore", "event": "measurements.magnitude.value",
              "incident": "severity", "signal": "strength"}  # fmt: skip
 """The member that rows are compared by where the question names none."""
+_PLACED = ("event", "incident")
+"""Kinds of rows that lie in a country by their title and place too, not by their code alone."""
 UNHELD_MAX = 0.34
 """Share of the weight of a question's words that a row need not account for."""
 _STEM = 5  # letters that are compared, so that endings do not matter
@@ -85,11 +87,11 @@ class ListQuery:
         """
         inputs, question = self.row_kind.inputs, self.question
         arguments: dict[str, Any] = self.filters
-        if "country" in inputs and question.countries and not self.is_placed:
+        if "country" in inputs and question.countries and self.kind not in _PLACED:
             is_target = ["targetsCountry="] in question.values("filter", self.kind)
             arguments["targetsCountry" if is_target else "country"] = ",".join(question.countries)
         if "datetime" in inputs and question.span is not None:
-            is_open = self.is_placed and question.span.last
+            is_open = self.kind in _PLACED and question.span.last
             arguments["datetime"] = f"../{is_open}" if is_open else question.span.interval
         hits = [public_hit(hit) for subject in self.subjects for hit in subject.hits]
         ids = [hit.id for hit in hits if hit.row.get("type")]
@@ -102,16 +104,10 @@ class ListQuery:
         words = " ".join(word for word in self.terms if not word.isdigit())[:300]
         has_query = bool("q" in inputs and words)
         yield {**arguments, **({"q": words} if has_query else {})}, frozenset(), UNHELD_MAX
-        cues = frozenset(at for at in question.free(self.kind) if question.phrase[at] in self.cues)
+        members, free = facts.cue_words(self.kind), question.free(self.kind)
+        cues = frozenset(at for at in free if question.phrase[at] in members)
         if has_query and (cues or (self.filters and asks_for("who", question.words))):
             yield arguments, cues, 0.0  # words that the names of rows do not hold
-
-    @property
-    def cues(self) -> frozenset[str]:
-        """The words that mean a member of its rows by themselves."""
-        return frozenset(
-            cue[0] for fact in facts.facts_of(self.kind) for cue in fact.cues if len(cue) == 1
-        )
 
     # -- rows ----------------------------------------------------------------------------------
 
@@ -141,14 +137,9 @@ class ListQuery:
         path = path or self.path(rows)
         return tuple(fact for fact in facts.facts_of(self.kind) if fact.number == path)[:1]
 
-    @property
-    def is_placed(self) -> bool:
-        """Whether rows lie in a country by their code, or else by their title and place."""
-        return self.kind in ("event", "incident")
-
     def is_met(self, row: Mapping[str, Any]) -> bool:
         """Whether a row is of the time, the country and the filters that are asked for."""
-        is_open = self.is_placed or "country" not in self.row_kind.inputs
+        is_open = self.kind in _PLACED or "country" not in self.row_kind.inputs
         places = self.question.countries if is_open else ()
         codes = {
             meaning[0]
@@ -175,7 +166,9 @@ class ListQuery:
     def _is_timely(self, row: Mapping[str, Any]) -> bool:
         span = self.question.span
         ends = [item.get("asOf") for item in row.get("measurements") or ()]
-        ends = [row.get("endedAt"), row.get("lastHappenedAt"), *ends] if self.is_placed else []
+        ends = (
+            [row.get("endedAt"), row.get("lastHappenedAt"), *ends] if self.kind in _PLACED else []
+        )
         end = max(filter(None, ends), default=None)
         return span is None or span.contains(facts.member_or_none(row, self.date), end)
 

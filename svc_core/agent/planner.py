@@ -193,7 +193,7 @@ class _Planner:
 
     def fact_query(self, kind: str) -> facts.FactQuery:
         """The facts of a kind that are asked for; its overview where nothing else is."""
-        parsed, named = self.question, self.named_words | self.question.given.keys()
+        parsed, named = self.question, self.named_words
         words = ["" if at in named else word for at, word in enumerate(parsed.phrase)]
         place = ["countr"] if parsed.countries and kind in ("actor", "entity") else []
         senses = (word for at in parsed.unread if at not in named for word in parsed.senses(at))
@@ -376,10 +376,9 @@ class _Planner:
         hits: list[ToolHit] = []
         areas = [{"area": meaning[0]} for meaning in parsed.values("region")]
         areas += [{"country": ",".join(parsed.countries)}] if parsed.countries else []
-        ends = (
-            zip(("periodFrom", "periodTo"), span.interval.split("/"), strict=True) if span else ()
-        )
-        bounds: dict[str, Any] = {name: at[:10] for name, at in ends if at != ".."}
+        first, last = span.interval.split("/") if span else ("..", "..")
+        ends = {"periodFrom": first[:10], "periodTo": last[:10]}
+        bounds: dict[str, Any] = {name: day for name, day in ends.items() if day != ".."}
         is_change = parsed.has("change")
         areas_count = len(parsed.countries) + len(parsed.values("region"))
         is_past = parsed.is_extreme and areas_count == 1
@@ -404,13 +403,10 @@ class _Planner:
             head = f"The {word} of {len(rows)} values: "
             return [evolve(line, text=head + line.text) for line in _sentences(measures, best)]
         most = max(_SHOWN_MAX, len(parsed.countries))
-        top = (
-            rows
-            if len(rows) <= most
-            else figures.series_ends(rows, is_first=bool(span), is_full=False)[:most]
-        )
-        lines = _sentences(measures, top)
-        return [*lines, *(figure_differences(measures, top) if is_compared else ())]
+        if len(rows) > most:
+            rows = figures.series_ends(rows, is_first=bool(span), is_full=False)[:most]
+        lines = _sentences(measures, rows)
+        return [*lines, *(figure_differences(measures, rows) if is_compared else ())]
 
     # -- the ledger and reports ----------------------------------------------------------------
 
@@ -441,9 +437,7 @@ class _Planner:
         best = min(rows, key=lambda row: self.unheld("report", (), row))
         detail = yield from self.call("get_report", reportId=best.id)
         points = [point["text"] for row in detail.hits for point in row.row["keyPoints"]]
-        passage = telling.Passage(0, best.title, "\n".join(points))
-        picks = [pick.text for pick in telling.select(self.question.text, [passage], self.now)]
-        return [CitedSentence(quote_text(text), (best,)) for text in (picks or points)[:_SHOWN_MAX]]
+        return [CitedSentence(quote_text(text), (best,)) for text in points[:_SHOWN_MAX]]
 
     # -- lists ---------------------------------------------------------------------------------
 
@@ -509,8 +503,8 @@ class _Planner:
             answer = evolve(page, hits=tuple(hits))
             if hits:
                 return self.list_sentences(listing, answer)
-            is_whole = all(map(str.isdigit, listing.terms)) or (page.hits and used >= {*self.question.free(kind)})
-            if is_whole and not answer.has_more:
+            is_whole = page.hits and used >= {*self.question.free(kind)}
+            if (is_whole or all(map(str.isdigit, listing.terms))) and not answer.has_more:
                 return self.none_listed(listing, page)
         return []
 

@@ -136,16 +136,6 @@ class ParsedQuestion:
         kinds = [part.value for part in self.parts if part.role == "kind"]
         return self.kind_behind("count", kinds) if self.has("count") and kinds else None
 
-    @property
-    def given(self) -> dict[int, float]:
-        """The numbers right behind words that name a measure, by the indexes of these words."""
-        numerals = ((at, word) for at, word in enumerate(self.words) if _NUMERAL.fullmatch(word))
-        ends = {
-            at - (self.words[at - 1] in ("of", "de", "von")): float(word) for at, word in numerals
-        }
-        parts = [part for part in self.with_role("number") if part.end in ends]
-        return {at: ends[part.end] for part in parts for at in range(part.start, part.end)}
-
     def with_role(self, *roles: str) -> list[QuestionPart]:
         """The parts that have one of these roles."""
         return [part for part in self.parts if part.role in roles]
@@ -168,7 +158,8 @@ class ParsedQuestion:
             return kinds[0]
         kind, between = behind[0].value.split()[0], set(range(start, behind[0].start)) - names
         numbers = word_indexes(part for part in self.with_role("number") if part.is_of(kind))
-        return None if role == "count" and between & numbers else kind
+        is_other = between & set(self.unread) and between & self.stops
+        return None if is_other or (role == "count" and between & numbers) else kind
 
     @property
     def limit(self) -> int | None:
@@ -338,11 +329,12 @@ def _parts(words: tuple[str, ...]) -> Iterator[QuestionPart]:
 
 
 def _bounds(text: str) -> Iterator[Threshold]:
-    for kind in ("above", "at_least", "below", "at_most"):
+    for kind in ("above", "at_least", "below", "at_most", "equal"):
+        sides = (True, False) if kind == "equal" else (kind in ("above", "at_least"),)
         patterns = (pattern.replace("N", _AMOUNT) for pattern in expressions(kind))
         for number, unit in (pair for each in patterns for pair in re.findall(each, text)):
             amount = float(number.replace(",", "")) * _TIMES.get(unit, 1)
-            yield Threshold(amount, kind in ("above", "at_least"), kind in ("above", "below"))
+            yield from (Threshold(amount, side, kind in ("above", "below")) for side in sides)
 
 
 def _countries_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:

@@ -119,9 +119,10 @@ def compared_members() -> tuple[tuple[str, str, Phrase], ...]:
 
 
 @cache
-def cue_words() -> frozenset[str]:
-    """The terms that ask for a fact by themselves."""
-    return frozenset(cue[0] for _, fact in _facts() for cue in fact.cues if len(cue) == 1)
+def cue_words(kind: str = "") -> frozenset[str]:
+    """The terms that ask for a fact by themselves, of a kind of row or of any."""
+    cues = (cue for row_kind, fact in _facts() if kind in ("", row_kind) for cue in fact.cues)
+    return frozenset(cue[0] for cue in cues if len(cue) == 1)
 
 
 def fitting(facts: Iterable[Fact], kind: str) -> list[Fact]:

@@ -16,9 +16,7 @@ from svc_core.text.words import fold_case
 _DAY = timedelta(days=1)
 _UNITS = {"hour": timedelta(hours=1), "day": _DAY, "week": 7 * _DAY}
 _LETTERS = {"week": "W", "month": "M", "quarter": "Q", "year": "A"}
-_AGO = re.compile(
-    r"\b(?:(?:last|past|previous)\s+(\w{1,9})|past)\s+(hour|day|week|month|quarter|year)s?\b"
-)
+_AGO = re.compile(expressions("ago")[0])
 _ORDINALS = ("first", "second", "third", "fourth")
 _ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)}) quarter (?:of )?(?=\d{{4}})")
 _YEARS = re.compile(r"\b((?:19|20)\d\d)\s?(?:-|–|to|until|a|à)?\s?((?:19|20)\d\d)\b(?!-)")
