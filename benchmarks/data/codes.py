@@ -14,9 +14,9 @@ from babel.numbers import get_currency_name, get_territory_currencies, list_curr
 
 TABLES = Path(__file__).parents[2] / "svc_core" / "data"
 LOCALES = ("en", "de", "fr", "es")
-LARGE = "USD EUR GBP JPY CHF CNY UAH INR RUB PLN".split()
+LARGE = ["USD", "EUR", "GBP", "JPY", "CHF", "CNY", "UAH", "INR", "RUB", "PLN"]
 """Currencies that are meant where their noun stands alone ("rubles")."""
-WRITTEN = {*LARGE, *"CAD AUD SEK NOK MXN BRL KRW".split()}
+WRITTEN = {*LARGE, *["CAD", "AUD", "SEK", "NOK", "MXN", "BRL", "KRW"]}
 """Currencies whose code people write as a word; others are words of their own ("try", "all")."""
 OFFSHORE = {"CNH"}  # the renminbi abroad is a code of CLDR alone
 WIDTH = 20  # codes in one line

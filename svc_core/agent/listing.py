@@ -203,8 +203,7 @@ class ListQuery:
     def summary(self, rows: Sequence[ToolHit]) -> str:
         """How many rows of what the list has, and what narrows it."""
         count = facts.count_noun(len(rows), self.row_kind.noun)
-        notes = self.notes(rows)
-        return f"{count} ({'; '.join(notes)})" if notes else count
+        return f"{count} ({'; '.join(notes)})" if (notes := self.notes(rows)) else count
 
     def notes(self, rows: Sequence[ToolHit] = ()) -> list[str]:
         """What narrows the list, in words."""

@@ -345,9 +345,8 @@ class _Planner:
         return pairs
 
     def metrics(self) -> Plan[list[CitedSentence]]:
-        metrics = [meaning[0] for meaning in self.question.values("metric")]
         picks: list[ToolHit] = []
-        for metric in dict.fromkeys(metrics[:2]):
+        for metric in dict.fromkeys(meaning[0] for meaning in self.question.values("metric")[:2]):
             for company, rows in (yield from self.observations(metric=metric)):
                 values = figures.company_figures(company, rows, self.question)
                 picks += values

@@ -32,7 +32,6 @@ T = TypeVar("T")
 LANGUAGES = ("en", "de", "fr", "es")
 _CVE = re.compile(r"\bCVE-\d{4}-\d{4,19}\b", re.IGNORECASE)
 _WORD = re.compile(r"\d+\.\d+(?![.\d])|[^\W_]+")
-_NUMERAL = re.compile(r"\d+(?:\.\d+)?")
 _AMOUNT_WORD = re.compile(r"\d{1,5}(?:\.\d+)?")  # a longer one is an identifier
 _POSSESSIVE = re.compile(r"['’](?:s|re|ll|d|ve|m)?\b|\b(?:[dl]|qu)['’](?=\w)", re.IGNORECASE)
 _JOINT = re.compile(expressions("joined")[0], re.IGNORECASE)
@@ -296,7 +295,9 @@ def parse_question(text: str, now: datetime) -> ParsedQuestion:
     cves = tuple(dict.fromkeys(match.upper() for match in _CVE.findall(text)))
     about = guess(text) or "en", words, parts, cves, places
     parsed = ParsedQuestion(text, *about, (), times.time_span(plain, now))
-    return evolve(parsed, thresholds=(*_bounds(times.without_times(plain)),))
+    undated = times.without_times(plain)
+    bounds = [*_bounds(undated, "above", "at_least", "below", "at_most")]
+    return evolve(parsed, thresholds=(*(bounds or _bounds(undated, "equal")),))
 
 
 def joined_questions(text: str) -> list[str]:
@@ -328,8 +329,8 @@ def _parts(words: tuple[str, ...]) -> Iterator[QuestionPart]:
         yield from (QuestionPart(start, end, role, value) for role, value in roles)
 
 
-def _bounds(text: str) -> Iterator[Threshold]:
-    for kind in ("above", "at_least", "below", "at_most", "equal"):
+def _bounds(text: str, *kinds: str) -> Iterator[Threshold]:
+    for kind in kinds:
         sides = (True, False) if kind == "equal" else (kind in ("above", "at_least"),)
         patterns = (pattern.replace("N", _AMOUNT) for pattern in expressions(kind))
         for number, unit in (pair for each in patterns for pair in re.findall(each, text)):

@@ -17,8 +17,6 @@ _DAY = timedelta(days=1)
 _UNITS = {"hour": timedelta(hours=1), "day": _DAY, "week": 7 * _DAY}
 _LETTERS = {"week": "W", "month": "M", "quarter": "Q", "year": "A"}
 _AGO = re.compile(expressions("ago")[0])
-_ORDINALS = ("first", "second", "third", "fourth")
-_ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)}) quarter (?:of )?(?=\d{{4}})")
 _YEARS = re.compile(r"\b((?:19|20)\d\d)\s?(?:-|–|to|until|a|à)?\s?((?:19|20)\d\d)\b(?!-)")
 _QUARTER = re.compile(r"\b([qt][1-4])\b(?![\s-]*(?:of )?\d)", re.IGNORECASE)
 _BEHIND = re.compile(r"\b(week|month|quarter|year) (last|next)\b")
@@ -43,7 +41,8 @@ def number_words() -> Mapping[str, int]:
 def _english() -> dict[str, str]:
     """The English words of time by those of other languages."""
     rows = (row for row in data.table_rows("asking.tsv") if row[0].startswith("time_"))
-    return {word: kind[5:] for kind, words in rows for word in words.split()}
+    pairs = [(word.replace("_", " "), kind[5:]) for kind, words in rows for word in words.split()]
+    return dict(sorted(pairs, reverse=True))  # a longer phrase before those that it begins with
 
 
 _WORDS = re.compile(rf"\b(?:{'|'.join(map(re.escape, _english()))})\b")
@@ -123,8 +122,7 @@ def with_year(text: str, year: int) -> str:
 def in_english(text: str) -> str:
     """A folded text with its words of time in English: "third quarter of 2025" is "q3 2025"."""
     text = _WORDS.sub(lambda match: _english()[match[0]], fold_case(text))
-    text = _YEARS.sub(r"between \1 and \2", _BEHIND.sub(r"\2 \1", text))
-    return _ORDINAL.sub(lambda match: f"q{_ORDINALS.index(match[1]) + 1} ", text)
+    return _YEARS.sub(r"between \1 and \2", _BEHIND.sub(r"\2 \1", text))
 
 
 def time_span(text: str, now: datetime) -> TimeSpan | None:

@@ -230,6 +230,13 @@ KINDS = [
     ("Countries with more than 80 million people", ["no answer"]),
     ("Which country has a population above 1 billion?", ["none is (population above"]),
     ("How many aliases does APT28 have?", ["Fancy Bear", "5 in all"]),
+    ("Where is the euro used?", ["Belgium", "Germany"]),
+    ("where is Spanish spoken", ["Ecuador"]),
+    ("Was ist in Ecuador passiert?", ["Magnitude 6.7 earthquake off Ecuador"]),
+    ("GDP of France", ["no answer"]),
+    ("Wer ist Premierminister von Ecuador?", ["no answer"]),
+    ("Vulnerabilities with a score of 10", ["CVE-2024-3400"]),
+    ("vessels under the flag of Palau", ["SALT TERN"]),
     ("Oldest vulnerability", ["The first of 10", "CVE-2014-0160", "2014-04-07"]),
     (
         "How does the repair ship work and what is the BalticLink East cable?",
