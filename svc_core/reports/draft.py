@@ -129,7 +129,7 @@ def _reports(query: Query, hits: Sequence[Hit], pool: Sequence[Reading]) -> list
     rest = without_templates([hit.reading for hit in hits], pool)
     terms = frozenset(query.terms)
     return [
-        ScoredItem(reading, hit.share, hit.head)
+        ScoredItem(reading, hit.share, hit.sureness)
         for hit, reading in zip(hits, rest, strict=True)
         if reading is hit.reading or hit.nearness or not terms.isdisjoint(reading.counts)
     ]

@@ -12,8 +12,8 @@ Rule 4: sentences that refer to the one before ("He also said ...") stand only b
         opens a report names what the headline of its item does, or else the headline stands.
 Rule 5: what leads a story is close to all of it, in a development that many publishers report, and
         a new one of these. Other developments that several report are key points, too.
-Rule 6: what is told in a line is surely about the subject: other stories than the main ones are
-        told where they match it nearly as well as the best.
+Rule 6: what is told is surely about the subject, and what is told in a line more so. Where nothing
+        is, the story that matches it best is told.
 Rule 7: an item is quoted when it is close to the rest of its story, and a sentence when no later
         item of its development says it anew, with other numbers or as having happened.
 """
@@ -78,15 +78,12 @@ _ROUNDING = 1e-6
 # Of the best score, over the root of the number of items: a story of several is about the subject
 # in .82 down to .4 of the best score, a lone item in .69 from .8 and in .50 below.
 _NEAR_SHARE = 0.7
-# Shares of the best score, by whether a headline and lead of the story hold `_HEAD_MIN` of what was
-# asked. Main stories but the best are about the subject in .90 (E5 .94) where they do, and in .63
-# (1.00) from .8 of the best score; others near the best in .50 (.67). What is told in a line is
-# about the subject or touches it in .88 of 86 (.89 of 74), what is below in .52 (.70).
-_HEAD_MIN = 0.8
-_MAIN_SHARE = {True: 0.0, False: 0.8}
-_BRIEF_SHARE = {True: 0.3, False: 0.45}
-_QUOTE_MIN = 0.3  # of the best score of a story: below, an item is in it and on something else
-_NEAR_MIN = 0.5  # of the best score, for what leads a further development
+# Log-odds that an item is about the subject from which it is told, and from which it is alone told
+# in a line; and what they lose where its story has no relevance (logistic regression, ADR 64).
+_SURE, _BRIEF_SURE, _FAR = 0.5, 1.0, 2.5
+# Of the best score of a story, from which an item is quoted: below, it is on something else; and of
+# the best score of all, for what leads a further development.
+_QUOTE_MIN, _NEAR_MIN = 0.3, 0.5
 _NEW_TERMS_MIN = 2  # with fewer a sentence repeats its headline
 _UNTITLED_CHARS_MAX = 160
 _WORD = re.compile(r"\w+")
@@ -108,8 +105,9 @@ class StoryPlan:
 
     `order` are the items in the reader's language, the best to lead first; `reach` is how many
     publishers report the development of an item, `place` which one of the story's it is, and
-    `closeness` its cosine to the others, by its id. `further` are the headlines of other
-    developments than the lead's.
+    `closeness` its cosine to the others, by its id. `sureness` are the log-odds that the lead is
+    about the subject, `quotable` the items that surely are and are close. `further` are the
+    headlines of other developments than the lead's.
     """
 
     story: Story
@@ -120,6 +118,7 @@ class StoryPlan:
     reach: Mapping[str, int]
     place: Mapping[str, int]
     closeness: Mapping[str, float]
+    sureness: float
     subject: Vector = field(factory=dict)
     quotes: list[Extract] = field(factory=list)
     intro: Extract | None = None
@@ -193,7 +192,8 @@ class Narrator:
         """Prepare to narrate in `language`, by word frequencies."""
         self._language = primary(language)
         self._frequencies = frequencies
-        self._plans = [_plan(story, self._language, frequencies) for story in stories]
+        self._best = max(story.score for story in stories)
+        self._plans = [_plan(story, self._language, frequencies, self._best) for story in stories]
         self._lines: dict[str, NarrationLine] = {}
         self._quotes: list[Extract] = []
         self._apart: list[EvidenceTexts] = []  # that no line names
@@ -236,35 +236,26 @@ class Narrator:
         news.
         """
         count = min(KEY_POINTS_MAX, max(MAIN_MIN, (len(self._plans) + 1) // 2))
-        best = max(plan.story.score for plan in self._plans)
-
-        def is_sure(plan: StoryPlan, shares: Mapping[bool, float]) -> bool:
-            return plan.story.score >= shares[plan.story.head >= _HEAD_MIN] * best
-
         near = [
             plan
             for plan in self._plans
-            if plan.story.score * sqrt(len(plan.story.members)) >= _NEAR_SHARE * best
-            and is_sure(plan, _MAIN_SHARE)
-        ]
+            if plan.story.score * sqrt(len(plan.story.members)) >= _NEAR_SHARE * self._best
+            and plan.sureness >= _SURE
+        ] or [plan for plan in self._plans if plan.story.score == self._best]
         news = [plan for plan in near if not _is_aside(plan.lead)]
         main = sorted(
             (news or near)[:count],
             key=lambda o: (not _is_own(o.lead, self._language), not o.story.is_dated),
         )
         rest = [plan for plan in self._plans if plan not in main]
-        others = [plan for plan in rest if is_sure(plan, _BRIEF_SHARE)]
+        others = [plan for plan in rest if plan.sureness >= _BRIEF_SURE]
         return main, others, [plan for plan in rest if plan not in others]
 
     def _draw(self, plan: StoryPlan) -> None:
         """Collect what can be quoted of a story, and the sentence that introduces it."""
         plan.subject = vector_of(plan.heading, plan.lead.reading.language, self._frequencies)
         groups = [_same_language(group, plan.lead) for group in plan.story.developments]
-        least = _QUOTE_MIN * plan.story.score
-        parts = [
-            [item for item in group if item in plan.quotable and item.score >= least][:QUOTED_MAX]
-            for group in groups
-        ]
+        parts = [[item for item in group if item in plan.quotable][:QUOTED_MAX] for group in groups]
         quotes: dict[str, list[Extract]] = {}
         items = [item for part in parts for item in part]
         for quote in extract_sentences(items, plan.subject, self._frequencies):
@@ -358,16 +349,14 @@ class Narrator:
 
     def _further(self, plan: StoryPlan, count: int) -> None:
         """The headlines of other developments of a story that several publishers report."""
-        best = max(other.story.score for other in self._plans)
         first = plan.place_of(plan.lead)
         terms = _beginning(plan.story.developments[first])
         places = {first}
         for item in plan.order:
             at = plan.place_of(item)
-            if len(plan.further) == count:
-                return
-            is_near = item.score >= _NEAR_MIN * best
-            if at in places or not plan.is_shared(item) or not is_near:
+            is_near = item in plan.quotable and item.score >= _NEAR_MIN * self._best
+            is_next = is_near and at not in places and len(plan.further) < count
+            if not is_next or not plan.is_shared(item):
                 continue
             places.add(at)
             is_own = item.reading.language == plan.lead.reading.language
@@ -484,7 +473,7 @@ class Narrator:
                 (target.same_event if closeness >= _EVENT_CLOSE_MIN else self._apart).append(item)
 
 
-def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
+def _plan(story: Story, language: str, frequencies: Frequencies, best: float) -> StoryPlan:
     own = [member for member in story.members if _is_own(member, language)] or story.members
     shares = dict(zip(own, _centralities(own, frequencies), strict=True))
     pool = frozenset(o for o in own if shares[o] >= _CLOSE_MIN) or frozenset(own)
@@ -511,19 +500,22 @@ def _plan(story: Story, language: str, frequencies: Frequencies) -> StoryPlan:
     order = sorted(pool, key=lambda member: merits[member.evidence.id])
     leads = [member for member in order if member.reading.sentences] or order
     group = next(group for group in story.developments if leads[0] in group)
-    best = merits[leads[0].evidence.id][:3]
-    peers = (o for o in leads if o in group and merits[o.evidence.id][:3] == best)
+    traits = merits[leads[0].evidence.id][:3]
+    peers = (o for o in leads if o in group and merits[o.evidence.id][:3] == traits)
     lead = _newest_state(min(peers, key=_vagueness, default=leads[0]), group)
     place = {item.evidence.id: at for at, group in enumerate(story.developments) for item in group}
     least = _FURTHER_CLOSE_MIN if len(own) >= MANY_MEMBERS else _CLOSE_MIN
-    quotable = {lead} | {
+    far = _FAR * (1 - story.score / best)
+    quotable = frozenset(
         item
         for item in pool
         if shares[item] >= least or place[item.evidence.id] == place[lead.evidence.id]
-        if not _is_aside(item)
-    }
+        if item is lead or not _is_aside(item)
+        if item.score >= _QUOTE_MIN * story.score and item.sureness - far >= _SURE
+    )
     near = {member.evidence.id: share for member, share in shares.items()}
-    return StoryPlan(story, lead, _heading(lead), order, frozenset(quotable), reach, place, near)
+    sureness, heading = lead.sureness - far, _heading(lead)
+    return StoryPlan(story, lead, heading, order, quotable, reach, place, near, sureness)
 
 
 def _heading(item: ScoredItem) -> str:

@@ -7,6 +7,7 @@ Rule 2: everything derived from it (terms, sentences) is a function of its title
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
+from math import inf
 
 from attrs import Factory, define, field, frozen
 
@@ -122,12 +123,12 @@ class Reading:
 class ScoredItem:
     """An item and its relevance to the query.
 
-    `head` is the share of the query that its headline and lead hold, 0 to 1.
+    `sureness` are the log-odds that it is about the query, where its story is the most relevant.
     """
 
     reading: Reading
     score: float
-    head: float = 0.0
+    sureness: float = inf
 
     @property
     def evidence(self) -> EvidenceTexts:

@@ -9,19 +9,20 @@ Rule 3: an item is relevant where `match + weight * feedback` reaches a threshol
         half of the best one's, or its feedback 0.2.
 Rule 4: whether there is an answer at all is judged over all items, by logistic regression: the best
         of hundreds of items always resembles the query somewhat.
+        What leads with the only word of a query is surely about it, however common that is.
 Rule 5: a query that lists subjects is answered subject by subject.
 Rule 6: an office that a query describes is sought by the name of who holds it, as the items say.
 Rule 7: a story of several publishers that has an item among the best three, and whose items have a
         feedback of 0.1 in the mean, is relevant as a whole: its reports say the same in other words
         (the cluster hypothesis; van Rijsbergen 1979). A wrong item seldom brings a large story.
-ADR 50 and ADR 52 say what each number was measured against.
+ADR 50, ADR 52 and ADR 64 say what each number was measured against.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from heapq import nlargest
 from itertools import repeat
-from math import log, sqrt
+from math import inf, log, sqrt
 from operator import attrgetter, mul, truediv
 from statistics import fmean
 from typing import NamedTuple
@@ -45,6 +46,7 @@ _TOP_FULL = 0.3  # where the best item answers less of the query, feedback count
 _MATCH_MIN, _FEEDBACK_FULL = 0.5, 0.2  # of the best item's match, or as near to the best three
 _STORY_FEEDBACK = 0.1  # mean of the items of a story: below, only its own hits are relevant
 _NEAREST = 5  # items whose mean nearness tells whether anything is near
+_SCANT = 1.3  # odds below which the report says that little is about its subject
 ABOUT = 0.3  # match of an item that is about a subject
 NEAREST = 3  # misses that are reported where no item is relevant
 
@@ -55,19 +57,20 @@ class _Basis:
 
     `feedback` is its weight in the score, `threshold` what the score must reach. `weights` and
     `bias` are of a logistic regression that says whether a query has an answer: 2 % of those that
-    have one are below 0, 6 % below `scant`.
+    have one are below 0. `sure` are the bias and weights of one that says whether an item is about
+    the query, from the result of the first and its own score.
     """
 
     feedback: float
     threshold: float
     weights: tuple[float, ...]
     bias: float
-    scant: float
+    sure: tuple[float, float, float]
 
 
 # The regression is fitted as `benchmarks/data/answers.py` does, on the five sets of ADR 60.
-_WORDS = _Basis(3.5, 0.70, (2.31, 2.79, 2.88, 1.25, 2.16), -9.42, 0.68)
-_MEANING = _Basis(2.5, 0.85, (0.80, 1.52, 2.64, 0.72, 1.99, 1.86), -11.46, 1.05)
+_WORDS = _Basis(3.5, 0.70, (2.31, 2.79, 2.88, 1.25, 2.16), -9.42, (-0.87, 0.42, 0.70))
+_MEANING = _Basis(2.5, 0.85, (0.80, 1.52, 2.64, 0.72, 1.99, 1.86), -11.46, (-1.72, 0.26, 1.54))
 
 
 class Nearness(NamedTuple):
@@ -86,7 +89,7 @@ class Hit:
 
     `soft` is the share of the query that it answers by its words, `head` the part of the query that
     its headline and lead hold, `rare` the part of the two heaviest terms that it holds; `top` is
-    the best score of its subject.
+    the best score of its subject, and `odds` are those that there is anything about this.
     """
 
     reading: Reading
@@ -96,6 +99,7 @@ class Hit:
     nearness: Nearness | None = None
     feedback: float = 0.0
     top: float = 1.0
+    odds: float = 0.0
 
     @property
     def match(self) -> float:
@@ -119,6 +123,12 @@ class Hit:
         return self.score / self.top
 
     @property
+    def sureness(self) -> float:
+        """The log-odds that it is about the query, where its story is the most relevant one."""
+        bias, odds, score = self.basis.sure
+        return bias + odds * self.odds + score * self.score
+
+    @property
     def margin(self) -> float:
         """How far the score is above the threshold that applies to it."""
         return round(self.score - self.basis.threshold, 9)
@@ -134,14 +144,19 @@ class Hit:
 class Ranking:
     """The relevant items, best first, and, where there are none, the nearest misses.
 
-    `is_scant` says that little of what was ranked is about the query. `unmatched` are the subjects
-    of a query of several that have no relevant item, as they were written.
+    `unmatched` are the subjects of a query of several that have no relevant item, as they were
+    written. `odds` are those of a query of one subject.
     """
 
     hits: tuple[Hit, ...] = field(repr=False)
     nearest: tuple[Hit, ...] = field(repr=False)
-    is_scant: bool = False
     unmatched: tuple[str, ...] = ()
+    odds: float = 0.0
+
+    @property
+    def is_scant(self) -> bool:
+        """Whether there is so little about the query that a reader should be told."""
+        return bool(self.hits) and all(hit.odds < _SCANT for hit in self.hits)
 
 
 def rank(
@@ -169,8 +184,7 @@ def rank(
     relevant = _best(hit for subject in subjects for hit in _with_stories(subject, items))
     if not relevant:
         return Ranking((), _best(hit for subject in subjects for hit in subject.nearest)[:NEAREST])
-    is_scant = all(subject.is_scant for subject in subjects if subject.hits)
-    return Ranking(relevant, (), is_scant, tuple(t for row in subjects for t in row.unmatched))
+    return Ranking(relevant, (), tuple(text for row in subjects for text in row.unmatched))
 
 
 def _best(hits: Iterable[Hit]) -> tuple[Hit, ...]:
@@ -188,9 +202,9 @@ def _with_stories(ranking: Ranking, items: Sequence[Reading]) -> list[Hit]:
         rows = [hits.get(item.evidence.id) or Hit(item, 0.0, 0.0, 0.0) for item in members]
         publishers = {item.evidence.publisher for item in members}
         if len(publishers) > 1 and fmean(row.feedback for row in rows) >= _STORY_FEEDBACK:
-            brought += rows
+            brought += (evolve(row, odds=ranking.odds) for row in rows)
     top = max((hit.score for hit in ranking.hits), default=1.0)
-    return [evolve(hit, top=top) for hit in (*ranking.hits, *brought)]
+    return [evolve(hit, top=top) for hit in (*brought, *ranking.hits)]
 
 
 def _by_subject(query: Query, window: "_Window") -> list[Ranking]:
@@ -264,16 +278,18 @@ def _answer(query: Query, window: _Window) -> Ranking:
     Where the items that are judged by words or those by meaning hold an answer, there is one.
     """
     hits = _best(_hits(query, window))
-    odds = []
-    for basis in (_WORDS, _MEANING):
+    odds = -inf
+    for basis in {hit.basis for hit in hits}:
         rows = [hit for hit in hits if hit.basis is basis]
         features = answer_features(query, rows, window.frequencies)
-        odds += [(basis, basis.bias + sum(map(mul, basis.weights, features)))] if rows else []
-    is_answered = any(number >= 0 for _, number in odds)
+        odds = max(odds, basis.bias + sum(map(mul, basis.weights, features)))
     top = max((hit.match for hit in hits), default=0.0)
-    relevant = tuple(hit for hit in hits if is_answered and hit.is_relevant(_MATCH_MIN * top))
-    is_scant = all(number < basis.scant for basis, number in odds)
-    return Ranking(relevant, hits, is_scant, () if relevant else (query.text,))
+    relevant = tuple(
+        evolve(hit, odds=inf if hit.head and len(window.terms) == 1 else odds)
+        for hit in hits
+        if odds >= 0 and hit.is_relevant(_MATCH_MIN * top)
+    )
+    return Ranking(relevant, hits, () if relevant else (query.text,), odds)
 
 
 def answer_features(query: Query, hits: Sequence[Hit], table: Frequencies) -> tuple[float, ...]:

@@ -31,11 +31,6 @@ class Story:
         return max(member.score for member in self.members)
 
     @property
-    def head(self) -> float:
-        """The largest share of the query that the headline and lead of a member hold."""
-        return max(member.head for member in self.members)
-
-    @property
     def best_reading(self) -> Reading:
         """The most relevant of the items, as it was read."""
         return max(self.members, key=lambda member: (member.score, member.evidence.id)).reading

@@ -785,27 +785,57 @@ def test_of_another_development_only_what_is_close_to_the_whole_story_is_quoted(
     assert {source.title for source in report.words.sources} >= {o.title for o in others}
 
 
-def test_what_is_less_surely_about_the_subject_is_listed_last_and_not_told(make, week) -> None:
-    near = story_of([make("Zeppelin lands in Albany")], 1.7)
-    far = story_of([make("Bread prices rise in Boston"), make("Baker in Boston retires")], 0.6)
-    report = draft_report("W", "t", week, StorySelection((far, near), (), 3, Frequencies(1000)))
-    assert {statement.text for statement in statements_of(report)} == {"Zeppelin lands in Albany."}
-    titles = [source.title for source in report.words.sources]
-    assert titles[0] == "Zeppelin lands in Albany"
-    assert {*titles[1:]} == {"Bread prices rise in Boston", "Baker in Boston retires"}
-    (note,) = report.words.notes
-    assert note.endswith(", so listed last and not told: 2 of 3 sources.")
-    assert report.stories == (near,)
-
-
-def test_a_headline_that_holds_the_subject_is_told_from_a_smaller_share_of_the_score(
-    make, week
+@pytest.mark.parametrize(
+    ("sureness", "share", "expected"),
+    [
+        (5.0, 1.0, "section"),
+        (0.6, 1.0, "section"),
+        (0.4, 1.0, "none"),
+        (5.0, 0.5, "line"),
+        (2.3, 0.5, "line"),
+        (2.2, 0.5, "none"),
+    ],
+)
+def test_only_what_is_surely_about_the_subject_is_told(
+    make, week, sureness: float, share: float, expected: str
 ) -> None:
-    near = story_of([make("Zeppelin lands in Albany")], 1.7)
-    item = ScoredItem(reading_of(make("Zeppelin repaired in Boston")), 0.6, head=1.0)
-    far = Story("far", (item,))
-    report = draft_report("W", "t", week, StorySelection((near, far), (), 2, Frequencies(1000)))
-    assert [statement.text for statement in report.words.briefs] == ["Zeppelin repaired in Boston."]
+    near = Story("n", (ScoredItem(reading_of(make("Zeppelin lands in Albany")), 1.0, 9.0),))
+    titles = "Bread prices rise in Boston", "Baker in Boston retires"
+    items = [ScoredItem(reading_of(make(title)), share, sureness) for title in titles]
+    far = tuple(Story(f"f{at}", (item,)) for at, item in enumerate(items))
+    words = draft_report(
+        "W", "t", week, StorySelection((*far, near), (), 3, Frequencies(1000))
+    ).words
+    key_points = {line.text.strip(".") for line in (*words.opening, *words.key_points)}
+    assert key_points == {"Zeppelin lands in Albany", *(titles if expected == "section" else ())}
+    assert {o.text.strip(".") for o in words.briefs} == {*(titles if expected == "line" else ())}
+    assert {source.title for source in words.sources} == {"Zeppelin lands in Albany", *titles}
+    if expected == "none":
+        assert words.sources[0].title == "Zeppelin lands in Albany"
+        (note,) = words.notes
+        assert note.endswith(", so listed last and not told: 2 of 3 sources.")
+
+
+def test_where_nothing_is_surely_about_the_subject_the_best_story_is_told(make, week) -> None:
+    titles = "Bread prices rise in Boston", "Zeppelin lands in Albany"
+    scores = zip(titles, (0.5, 1.0), strict=True)
+    items = [ScoredItem(reading_of(make(title)), score, -9.0) for title, score in scores]
+    stories = tuple(Story(item.evidence.id, (item,)) for item in items)
+    report = draft_report("W", "t", week, StorySelection(stories, (), 2, Frequencies(1000)))
+    assert [line.text for line in statements_of(report)] == ["Zeppelin lands in Albany."]
+
+
+def test_an_item_that_is_less_surely_about_the_subject_is_not_quoted(make, week) -> None:
+    fire = "The hangar of Fjordby burned down within an hour, said Ann Lund of the brigade."
+    goats = "Six goats of the hangar at Fjordby were led to a meadow by children of the village."
+    items = [
+        ScoredItem(reading_of(make("Hangar of Fjordby burns down", text, id=id_)), 1.0, sureness)
+        for id_, text, sureness in (("a", fire, 9.0), ("b", goats, 0.4), ("c", goats, 0.4))
+    ]
+    report = draft_report(
+        "W", "t", week, StorySelection((Story("s", (*items,)),), (), 3, Frequencies(1000))
+    )
+    assert goats not in {line.text for line in statements_of(report)}
 
 
 def test_headlines_that_open_a_report_stay_key_points_where_they_are_many(make, week) -> None:
