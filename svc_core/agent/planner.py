@@ -12,7 +12,6 @@ Rule 4: the words of a question that neither the table nor a row accounts for de
 
 from collections.abc import Collection, Generator, Iterable, Sequence
 from datetime import datetime
-from itertools import chain, islice, zip_longest
 from typing import Any, TypeVar
 
 from attrs import define, evolve, field, frozen
@@ -37,7 +36,6 @@ from svc_core.agent.row_facts import CitedSentence, english_list, quote_text
 from svc_core.agent.sentence_meaning import Comparison, nearest_sentences
 from svc_core.agent.text_query import TYPO_MIN, asks_for
 from svc_core.base import instants
-from svc_core.text.synonyms import english_words
 from svc_core.text.words import term_of, terms
 
 T = TypeVar("T")
@@ -46,7 +44,7 @@ CALLS_MAX = 24
 """Tool calls of one answer; each page of a list is one."""
 _PAGES_MAX, _PAGE = 16, 100
 _SHOWN_MAX, _CITED_MAX, _CLOSE_MAX = 5, 10, 3
-_RANKED, _ALIKE_MAX, _ENGLISH_MAX, _SENSES_MAX = 50, 3, 8, 2
+_RANKED, _ALIKE_MAX = 50, 3
 CLOSE_MIN = 0.3
 """Share of a question's weight from which a row that holds it is close."""
 NEAREST_MIN, SAME_MIN = 0.6, 0.8
@@ -160,10 +158,7 @@ class _Planner:
         unread = [parsed.words[at] for at in parsed.unread]
         bare = [word[:-1] for word in unread if len(word) > TYPO_MIN and word[-1] == "s"]
         lands = [facts.country_name(code) for code in parsed.countries]
-        senses = (english_words(word, parsed.language or "en")[:_SENSES_MAX] for word in unread)
-        others = filter(None, chain.from_iterable(zip_longest(*senses)))
-        words = [*lands, *bare, *islice(others, _ENGLISH_MAX)]
-        text = " ".join([parsed.text[:QUERY_MAX], *words])[:QUERY_MAX]
+        text = " ".join([parsed.text[:QUERY_MAX], *lands, *bare])[:QUERY_MAX]
         return (yield from self.call("search_rows", q=text, limit=_RANKED, **arguments)).hits
 
     def named(self, *types: str) -> list[ToolHit]:

@@ -14,7 +14,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
 from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import Any, Final
@@ -30,6 +30,7 @@ from svc_core.search.row_names import NAMES, Named, name_bonuses, run_tokens
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.language import guess
 from svc_core.text.query import without_exclusions
+from svc_core.text.synonyms import english_words
 from svc_core.text.words import split_words, stop_words
 
 UNIT: Final = 1_000
@@ -40,6 +41,8 @@ _UNKNOWN: Final = UNIT**4  # the rank of a row before it is judged: that of a na
 WORDS_MAX: Final = 24
 RUN_MAX: Final = 6  # words of a name that is looked for within a question
 STOP_FACTOR: Final = 0.2
+SENSES, SENSE_FACTOR = 2, 0.5
+"""English meanings of each word of a question in another language, the best, and their factor."""
 HEADING_PART: Final = 2  # a word in a heading weighs half as much once more (ADR 56)
 NAME_BONUS: Final = 64  # of a name whose tier is not known yet
 COUNTED_MAX: Final = 1_000  # rows of one kind that are counted for a word, or at all
@@ -132,8 +135,11 @@ class RowQuestion:
     def of(cls, text: str) -> "RowQuestion":
         """The question of a text."""
         words = split_words(without_exclusions(text).lower())[:WORDS_MAX]
-        stops = stop_words(guess(" ".join(words)))
-        return cls(tuple(words), {w: STOP_FACTOR if w in stops else 1.0 for w in words})
+        language = guess(" ".join(words)) or "en"
+        stops = stop_words(language)
+        senses = (e for w in words if w not in stops for e in english_words(w, language)[:SENSES])
+        own = {w: STOP_FACTOR if w in stops else 1.0 for w in words}
+        return cls(tuple(words), dict.fromkeys(islice(senses, WORDS_MAX), SENSE_FACTOR) | own)
 
     def runs(self, size_max: int) -> Iterable[tuple[str, ...]]:
         """The runs of its words that may be names, of so many words at most."""
