@@ -80,6 +80,7 @@ FIRST = [
     ("müller", "muller", "start"),
     ("strikes of the port", "strike", "none"),
     ("wer hat die wahl in island gewonnen", "wahl", "none"),
+    ("huelga de los estibadores en el puerto", "strike", "none"),
 ]
 
 
