@@ -9,7 +9,7 @@ from attrs import frozen
 from svc_core import data
 from svc_core.agent import row_facts as facts
 from svc_core.agent.agent_ports import ToolHit
-from svc_core.agent.named_rows import Subject, public_hit
+from svc_core.agent.named_rows import Subject
 from svc_core.agent.question import ParsedQuestion
 from svc_core.agent.row_facts import CitedSentence, country_name, figure, quote_text
 from svc_core.agent.text_query import asks_for
@@ -93,8 +93,8 @@ class ListQuery:
         if "datetime" in inputs and question.span is not None:
             is_open = self.kind in _PLACED and question.span.last
             arguments["datetime"] = f"../{is_open}" if is_open else question.span.interval
-        hits = [public_hit(hit) for subject in self.subjects for hit in subject.hits]
-        ids = [hit.id for hit in hits if hit.row.get("type")]
+        hits = (hit for subject in self.subjects for hit in subject.hits)
+        ids = [hit.id for hit in hits if hit.row["row"].get("type")]
         if "entityId" in inputs and ids:
             named = frozenset[int]().union(*(subject.words for subject in self.subjects))
             yield {**arguments, "entityId": ",".join(dict.fromkeys(ids))}, named, UNHELD_MAX

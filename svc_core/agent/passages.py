@@ -133,22 +133,19 @@ class TextLine:
         return -round(self.score * 10), -at, self.place, self.text
 
 
-def select(
-    question: str, passages: Sequence[Passage], now: datetime, subject_of: str = ""
-) -> tuple[Sentence, ...]:
+def select(question: str, passages: Sequence[Passage], now: datetime) -> tuple[Sentence, ...]:
     """The sentences that answer a question, the best first; none where no passage does.
 
-    `now` is aware; a later date of a passage counts as `now`. `subject_of` is the question that
-    this is a part of, whose names are meant here too.
+    `now` is aware; a later date of a passage counts as `now`.
     """
     text = corrected(asking_part(question), passages[:PASSAGES_MAX])
-    words = frozenset(split_words(f"{text} {subject_of}"))
+    words = frozenset(split_words(text))
     ranking: list[TextLine] = []
     query = query_of(text)
     if not (query.terms or query.names):
         return ()
     for item in passages[:PASSAGES_MAX]:
-        own = query_to(text, item, item.names & words, subject_of)
+        own = query_to(text, item, item.names & words)
         if (own.names or own.terms) and _is_relevant(own, item):
             lines = _cap_date(item, now).candidates
             ranking += [evolve(line, score=_score(own, line)) for line in lines]
@@ -159,12 +156,12 @@ def select(
     return tuple(_sentences(picks, hits))
 
 
-def query_to(text: str, passage: Passage, named: frozenset[str], subject_of: str = "") -> TextQuery:
+def query_to(text: str, passage: Passage, named: frozenset[str]) -> TextQuery:
     """A question to a passage; its words that are `named` are names.
 
     To a passage in another language words without a known meaning weigh little.
     """
-    query = query_of(text, named, subject_of)
+    query = query_of(text, named)
     if None in (passage.language, query.language) or passage.language == query.language:
         return query
     low = {term: COMMON for term in query.unknown if term not in passage.vocabulary}

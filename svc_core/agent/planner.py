@@ -176,7 +176,9 @@ class _Planner:
         parsed = self.question
         is_own = row is None or any(row.id == hit.id for s in self.subjects for hit in s.hits)
         free = set(parsed.free(kind)) - (self.named_words if is_own else frozenset())
-        open_ = {at for at in free if not {term_of(parsed.words[at]), *parsed.senses(at)} & {*cues}}
+        words, own = parsed.words, {*cues}
+        senses = {at: question.senses_of(words[at], parsed.language) for at in free}
+        open_ = {at for at in free if own.isdisjoint((term_of(words[at]), *senses[at]))}
         if row is not None:
             lacks = set(missing_words(row.row, parsed.terms_of(open_)))
             open_ = {at for at in open_ if term_of(parsed.words[at]) in lacks}
@@ -191,8 +193,9 @@ class _Planner:
         parsed, named = self.question, self.named_words
         words = ["" if at in named else word for at, word in enumerate(parsed.phrase)]
         place = ["countr"] if parsed.countries and kind in ("actor", "entity") else []
-        senses = (word for at in parsed.unread if at not in named for word in parsed.senses(at))
-        words += [word for sense in (*senses, *place) for word in ("", sense)]
+        for at in {*parsed.unread} - named:
+            place += question.senses_of(parsed.words[at], parsed.language)
+        words += [word for sense in place for word in ("", sense)]
         query = facts.query_facts(kind, (*words,), question.generic_words())
         others = [meaning for meaning in parsed.values("number") if meaning[0] != kind]
         for way in ("when", "where"):
@@ -251,9 +254,8 @@ class _Planner:
         lines: list[CitedSentence] = []
         for kind, rows in by_kind.items():
             query = self.fact_query(kind)
-            if kind == "actor" and (query.is_plain or not query.facts):  # of no fact of its own
-                others = self.fact_query("entity")
-                query = others if others.facts and not (query.facts and others.is_plain) else query
+            if kind == "actor" and not query.facts:  # of no fact of its own
+                query = self.fact_query("entity")
             if words and kind != "country" and not query.cues & set(words):
                 continue
             if query.facts and self.unheld(kind, query.cues, rows[0]) <= UNHELD_MAX:
@@ -306,8 +308,7 @@ class _Planner:
                 continue
             rows = [public_hit(hit) for hit in self.hits if hit.row["kind"] == kind]
             rows = [row for row in rows if listing.is_met(row.row) and listing.is_within(row)]
-            is_other = bool(self.question.kinds) and kind not in self.question.kinds
-            most = 0.0 if is_other else UNHELD_MAX
+            most = UNHELD_MAX if kind in (self.question.kinds or _DESCRIBED) else 0.0
             shares = [self.unheld(kind, query.cues, row) for row in rows]
             most = min([most, *(share for share in shares if share <= most)])
             rows = [row for row, share in zip(rows, shares, strict=True) if share <= most]
@@ -507,8 +508,8 @@ class _Planner:
         noun, notes = listing.row_kind.noun, "; ".join(listing.notes())
         others = distinct(listing.by_date(page.hits))[:_CLOSE_MAX]
         text = f"Of {facts.count_noun(len(page.hits), noun)} that were looked at none is ({notes})"
-        lines = (line.text for line in listing.lines(others))
-        return [CitedSentence(text, ()), *_closest([*lines], others)]
+        lines = [line.text for line in listing.lines(others)]
+        return [CitedSentence(text, ()), *_closest(lines, others)]
 
     def list_sentences(self, listing: ListQuery, answer: ToolAnswer) -> list[CitedSentence]:
         """How many rows there are, which is the extreme, or some of them."""

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial, reduce
-from itertools import accumulate, compress
+from itertools import accumulate
 from typing import TypeVar
 
 from attrs import evolve, frozen
@@ -19,12 +19,13 @@ from attrs import evolve, frozen
 from svc_core import data
 from svc_core.agent import times
 from svc_core.agent.agent_ports import Turn
-from svc_core.agent.row_facts import Phrase, compared_members, cue_of, cue_term
+from svc_core.agent.row_facts import Phrase, compared_members, cue_of, cue_term, is_cue
 from svc_core.agent.text_query import english_terms, expressions
 from svc_core.agent.times import TimeSpan
 from svc_core.text.country_names import names_by_code
 from svc_core.text.frequencies import background
 from svc_core.text.language import guess
+from svc_core.text.synonyms import english_words
 from svc_core.text.words import fold_case, split_words, stop_words, term_of
 
 T = TypeVar("T")
@@ -41,12 +42,15 @@ _TIMES = {"%": 0.01, "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion"
 _OF_KINDS = frozenset({"filter", "number", "date", "kind", "group"})
 _NAMED = frozenset({"kind", "series", "group", "filter"})
 """Roles of words that mean something although they are stop words ("país")."""
+_MEANT = frozenset({"kind", "filter", "group"})
+"""Roles of words that other languages have too."""
 _SPECIFIC = frozenset({"kind", "series", "currency", "metric"})
 _OWN_KINDS = dict(row[1].split(" ") for row in data.table_rows("questions.tsv") if row[0] == "of")
 """The kinds of rows that the words of a role describe; they leave open what is asked of others."""
 _GENERIC = frozenset({("generic", ""), ("overview", ""), ("list", ""), ("plain", "")})
 _TABLES = ("questions.tsv", "code_names.tsv")
-_RUN_MAX, _TEXT_MAX, _TURNS_MAX, _LIMIT_MAX, _BARE = 4, 2_000, 10, 10, 4
+_RUN_MAX, _TEXT_MAX, _TURNS_MAX, _LIMIT_MAX = 4, 2_000, 10, 10
+_SENSES_MAX = 3  # meanings of a word
 _PARTS_MAX = 3  # questions in one
 
 
@@ -201,10 +205,6 @@ class ParsedQuestion:
             at for at, word in words.items() if not (_AMOUNT_WORD.fullmatch(word) or word in _TIMES)
         ]
 
-    def senses(self, at: int) -> frozenset[str]:
-        """The terms of what the word at an index means in English."""
-        return english_terms(self.words[at], self.language) - {term_of(self.words[at])}
-
     def terms_of(self, places: Iterable[int]) -> dict[str, frozenset[str]]:
         """The terms of the words at these indexes, each with what it means in English."""
         words = (self.words[index] for index in places)
@@ -281,23 +281,22 @@ def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) 
 def parse_question(text: str, now: datetime) -> ParsedQuestion:
     """Parse a text as a question by itself."""
     plain = _POSSESSIVE.sub(" ", _CVE.sub(" ", _INITIALS.sub("", fold_case(text))))
-    words = tuple(_WORD.findall(times.without_times(plain)))
-    parts = tuple(_parts(words))
-    if all(part.value != "country languages" for part in parts):  # "Russian" is of a country, then
-        named = {at for start, end, _ in _countries_in(words) for at in range(start, end)}
-        is_listed = ("kind", "country") in {(part.role, part.value) for part in parts}
-        own = ((part.start not in named and is_listed) or part.role != "language" for part in parts)
-        parts = tuple(compress(parts, own))
+    undated = times.without_times(plain)
+    words = tuple(_WORD.findall(undated))
+    language = guess(text) or "en"
+    parts = tuple(_parts(words, language))
+    values, kinds = {p.value for p in parts}, {p.value for p in parts if p.role == "kind"}
+    if "country languages" not in values and kinds != {"country"}:  # "Russian" is of a country
+        parts = tuple(part for part in parts if part.role != "language")
     others = word_indexes(part for part in parts if part.role in ("currency", "language", "plain"))
     places = tuple(run for run in _countries_in(words) if others.isdisjoint(range(*run[:2])))
     verbs = word_indexes(part for part in parts if part.role == "relation")
     places = tuple(run for run in places if verbs.isdisjoint(range(*run[:2]))) or places
     cves = tuple(dict.fromkeys(match.upper() for match in _CVE.findall(text)))
-    about = guess(text) or "en", words, parts, cves, places
-    parsed = ParsedQuestion(text, *about, (), times.time_span(plain, now))
-    undated = times.without_times(plain)
     bounds = [*_bounds(undated, "above", "at_least", "below", "at_most")]
-    return evolve(parsed, thresholds=(*(bounds or _bounds(undated, "equal")),))
+    limits = (*(bounds or _bounds(undated, "equal")),)
+    about = language, words, parts, cves, places, limits
+    return ParsedQuestion(text, *about, times.time_span(plain, now))
 
 
 def joined_questions(text: str) -> list[str]:
@@ -321,9 +320,20 @@ def _longest(
         start += size
 
 
-def _parts(words: tuple[str, ...]) -> Iterator[QuestionPart]:
+def senses_of(word: str, language: str) -> list[str]:
+    """The terms of the cues that a word of another language means in English, the best first."""
+    return [
+        term_of(sense) for sense in english_words(word, language)[:_SENSES_MAX] if is_cue(sense)
+    ]
+
+
+def _parts(words: tuple[str, ...], language: str) -> Iterator[QuestionPart]:
     def lookup(run: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-        return _table().get(tuple(map(cue_term, run)), ())
+        if (roles := _table().get(tuple(map(cue_term, run)), ())) or len(run) > 1:
+            return roles
+        senses = (_table()[term,] for term in senses_of(run[0], language) if (term,) in _table())
+        meant = (tuple(pair for pair in sense if pair[0] in _MEANT) for sense in senses)
+        return next(filter(None, meant), ())
 
     for start, end, roles in _longest(words, lookup):
         yield from (QuestionPart(start, end, role, value) for role, value in roles)
@@ -340,12 +350,11 @@ def _bounds(text: str, *kinds: str) -> Iterator[Threshold]:
 
 def _countries_in(words: tuple[str, ...]) -> Iterator[tuple[int, int, str]]:
     """The countries that are named: start and end of their words, and their codes."""
-    return _longest(words, lambda run: _countries().get(run) or _countries().get(_bare(run)))
 
+    def lookup(run: Phrase) -> str | None:  # also with the s of a genitive: "Ecuadors"
+        return _countries().get(run) or _countries().get((*run[:-1], run[-1].removesuffix("s")))
 
-def _bare(run: Phrase) -> Phrase:
-    """A name without the s of a genitive: "Ecuadors"."""
-    return (*run[:-1], run[-1].removesuffix("s") if len(run[-1]) > _BARE else "")
+    return _longest(words, lookup)
 
 
 @cache

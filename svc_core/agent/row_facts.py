@@ -69,21 +69,26 @@ def cue_of(text: str) -> Phrase:
 
 
 @cache
-def _cue_words() -> Mapping[str, frozenset[str]]:
+def _cue_words() -> Mapping[str, set[str]]:
     """The whole words of all cues by their terms."""
     tables = ("facts.tsv", "questions.tsv", "code_names.tsv")
     rows = [row[2] for name in tables for row in data.table_rows(name)]
     words: dict[str, set[str]] = {}
     for word in split_words(" ".join(rows)):
         words.setdefault(term_of(word), set()).add(word)
-    return {term: frozenset(forms) for term, forms in words.items()}
+    return words
+
+
+def is_cue(word: str) -> bool:
+    """Whether a word stands in a cue as it is."""
+    return word in _cue_words().get(term_of(word), ())
 
 
 @lru_cache(4_096)
 def cue_term(word: str) -> str:
     """The term of a word that differs from a cue by an ending alone; else the word itself."""
     term = term_of(word)
-    cues = _cue_words().get(term, frozenset())
+    cues = _cue_words().get(term, set())
     sizes = (max(len(word), len(cue)) - _ENDING_MAX for cue in cues)
     is_form = any(word[:size] == cue[:size] for cue, size in zip(cues, sizes, strict=True))
     return term if is_form else word
@@ -391,7 +396,7 @@ def country_name(code: str) -> str:
 
 def ledger_sentences(view: ToolHit, terms: set[str], *, is_full: bool) -> list[CitedSentence]:
     """What the ledger believes of a subject by predicates of these terms, all where `is_full`."""
-    beliefs = view.row.get("claims", {})
+    beliefs, identity = view.row.get("claims", {}), view.row.get("identity") or {}
     names = [name for name in beliefs if terms & set(phrase(in_words(name)))]
     texts = []
     for name in names or beliefs if is_full else names:
@@ -399,9 +404,8 @@ def ledger_sentences(view: ToolHit, terms: set[str], *, is_full: bool) -> list[C
         end = ", which is contested" if beliefs[name]["contested"] else ""
         head = f"The ledger has as {in_words(name)} of {quote_text(view.title)}: "
         texts.append(f"{head}{' or '.join(claims) or 'nothing'}{end}")
-    description = (view.row.get("identity") or {}).get("description")
-    if is_full and not names and description:
-        texts.insert(0, f"{quote_text(view.title)}: “{quote_text(description)}”")
+    if is_full and not names and identity.get("description"):
+        texts.insert(0, f"{quote_text(view.title)}: “{quote_text(identity['description'])}”")
     return [CitedSentence(text, (view,)) for text in texts[:_LISTED_MAX]]
 
 

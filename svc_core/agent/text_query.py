@@ -126,17 +126,15 @@ class TextQuery:
 
 
 @lru_cache(64)
-def query_of(question: str, named: frozenset[str] = frozenset(), subject_of: str = "") -> TextQuery:
+def query_of(question: str, named: frozenset[str] = frozenset()) -> TextQuery:
     """Read a question: its kind, names, weighted terms, years and months.
 
-    `named` are the folded words that a text writes as names; those of `subject_of`, the question
-    that this is a part of, are names too.
+    `named` are the folded words that a text writes as names.
     """
     language = guess(question)
     tokens = _TOKEN.findall(question)
     months = months_in(question)
-    others = [word for word in _TOKEN.findall(subject_of) if word not in tokens]
-    names = tuple(_names([*tokens, "", *others], language, months, named))[:_ITEMS_MAX]
+    names = tuple(_names(tokens, language, months, named))[:_ITEMS_MAX]
     stop_roots = {word_root(word) for name in names for word in split_words(name.word)}
     stop_roots |= {word_root(fold_case(word)) for word in tokens if month_of(word) in months}
     stop_roots |= _titles_before(tokens, names) | _roots("none")

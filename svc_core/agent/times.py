@@ -196,10 +196,9 @@ def _absolute(text: str) -> Iterator[tuple[int, TimeSpan]]:
 
 def _period_text(match: re.Match[str]) -> str:
     """A date in the form of `periods.read_period`."""
-    groups = {name: value for name, value in match.groupdict().items() if value}
-    if quarter := groups.get("quarter") or groups.get("q"):
-        return f"{groups.get('quarters') or groups.get('turned')}-{quarter.upper()}"
-    return groups.get("iso") or groups["alone"]
+    if quarter := match["quarter"] or match["q"]:
+        return f"{match['quarters'] or match['turned']}-{quarter.upper()}"
+    return match["iso"] or match["alone"]
 
 
 def _of(period: periods.CalendarPeriod, text: str, *, is_fiscal: bool = False) -> TimeSpan:
