@@ -52,7 +52,7 @@ NEAREST_MIN, SAME_MIN = 0.6, 0.8
 something is, and one that asks whether it happened."""
 QUERY_MAX = 200  # characters that the search takes
 _TEXTS = ("newsItem", "report", "incident", "signal", "event", "cve", "entity")
-_FACT_KINDS = {"threatActor": "actor", "vulnerability": "cve", "country": "country"}
+_FACT_KINDS = {"threatActor": "actor", "vulnerability": "cve"}
 _ACTORS = {None, "threatActor", "company"}
 _TIMELESS = ("country", "entity", "actor")
 """Kinds of facts that rows state as they are now."""
@@ -245,8 +245,8 @@ class _Planner:
                 text = f"“{name}” names {len(rows)} rows, kept apart: {english_list(kinds)}"
                 sentences.append(CitedSentence(text, tuple(rows)))
             for row in rows[:_ALIKE_MAX]:
-                type_ = "country" if "alpha3" in row.row else str(row.row.get("type"))
-                kind = _FACT_KINDS.get(type_, "entity")
+                types = _FACT_KINDS.get(str(row.row.get("type")), "entity")
+                kind = "country" if "alpha3" in row.row else types
                 by_kind.setdefault(kind, []).append((yield from self.full_row(kind, row)))
         edges = (yield from self.relations()) if self.question.has("relation") else []
         relation = self.question.words_of("relation")
@@ -407,14 +407,13 @@ class _Planner:
 
     def ledger(self) -> Plan[list[CitedSentence]]:
         """What the ledger believes of a subject, as of the time that is asked for."""
-        hits = (hit for subject in self.subjects for hit in subject.hits)
+        parsed, hits = self.question, (hit for subject in self.subjects for hit in subject.hits)
         if not (subject := next((hit for hit in hits if hit.row["kind"] == "subject"), None)):
             return []
-        time = self.question.span.last if self.question.span else None
-        axis = "recordTime" if self.question.has("recorded") else "validTime"
+        time = parsed.span.last if parsed.span else None
+        axis = "recordTime" if parsed.has("recorded") else "validTime"
         answer = yield from self.call("fold_ledger_subject", subjectId=subject.id, **{axis: time})
-        free = set(self.question.free("ledger")) - self.named_words
-        terms = {self.question.phrase[index] for index in free}
+        terms = {parsed.phrase[at] for at in {*parsed.free("ledger")} - self.named_words}
         if not answer.hits:  # all calls are spent
             return []
         view = evolve(answer.hits[0], title=subject.title)
@@ -514,9 +513,8 @@ class _Planner:
     def list_sentences(self, listing: ListQuery, answer: ToolAnswer) -> list[CitedSentence]:
         """How many rows there are, which is the extreme, or some of them."""
         rows = distinct(listing.by_date(answer.hits))
-        shown = rows[
-            : self.question.limit or (_SHOWN_MAX if len(rows) > _CITED_MAX else _CITED_MAX)
-        ]
+        most = self.question.limit or (_SHOWN_MAX if len(rows) > _CITED_MAX else _CITED_MAX)
+        shown = rows[:most]
         lines = listing.lines(shown)
         if self.question.thresholds:
             lines = _sentences(listing.measures(answer.hits), shown) or lines

@@ -42,8 +42,8 @@ _TIMES = {"%": 0.01, "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion"
 _OF_KINDS = frozenset({"filter", "number", "date", "kind", "group"})
 _NAMED = frozenset({"kind", "series", "group", "filter"})
 """Roles of words that mean something although they are stop words ("país")."""
-_MEANT = frozenset({"kind", "filter", "group"})
-"""Roles of words that other languages have too."""
+_MEANT = frozenset({"kind", "group"})
+"""Roles of nouns, as are the types of rows that lists are narrowed by."""
 _SPECIFIC = frozenset({"kind", "series", "currency", "metric"})
 _OWN_KINDS = dict(row[1].split(" ") for row in data.table_rows("questions.tsv") if row[0] == "of")
 """The kinds of rows that the words of a role describe; they leave open what is asked of others."""
@@ -321,19 +321,17 @@ def _longest(
 
 
 def senses_of(word: str, language: str) -> list[str]:
-    """The terms of the cues that a word of another language means in English, the best first."""
-    return [
-        term_of(sense) for sense in english_words(word, language)[:_SENSES_MAX] if is_cue(sense)
-    ]
+    """The terms of the cues that a word that is none means in English, the best first."""
+    senses = () if is_cue(word) else english_words(word, language)[:_SENSES_MAX]
+    return [*map(term_of, filter(is_cue, senses))]
 
 
 def _parts(words: tuple[str, ...], language: str) -> Iterator[QuestionPart]:
     def lookup(run: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         if (roles := _table().get(tuple(map(cue_term, run)), ())) or len(run) > 1:
             return roles
-        senses = (_table()[term,] for term in senses_of(run[0], language) if (term,) in _table())
-        meant = (tuple(pair for pair in sense if pair[0] in _MEANT) for sense in senses)
-        return next(filter(None, meant), ())
+        pairs = _table().get((*senses_of(run[0], language)[:1],), ())
+        return tuple(pair for pair in pairs if pair[0] in _MEANT or "type=" in pair[1])
 
     for start, end, roles in _longest(words, lookup):
         yield from (QuestionPart(start, end, role, value) for role, value in roles)

@@ -237,6 +237,8 @@ KINDS = [
     ("Wer ist Premierminister von Ecuador?", ["no answer"]),
     ("Vulnerabilities with a score of 10", ["CVE-2024-3400"]),
     ("vessels under the flag of Palau", ["SALT TERN"]),
+    ("Welche Frachter gibt es?", ["SALT TERN"]),
+    ("¿En qué bolsa cotiza Microsoft?", ["Nasdaq"]),
     ("Oldest vulnerability", ["The first of 10", "CVE-2014-0160", "2014-04-07"]),
     (
         "How does the repair ship work and what is the BalticLink East cable?",
