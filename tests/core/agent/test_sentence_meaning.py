@@ -1,6 +1,6 @@
 """Sentences are read by meaning: what is far nearer than any other text is told, nothing else."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from svc_core.agent.sentence_meaning import (
 )
 from svc_core.base import drive
 from svc_core.catalog.tools import CatalogueTools
+from svc_core.knowledge.retrieval import TimeLimit
 from svc_core.operation.caller import Actor
 from svc_core.search.vector_likeness import Embedder, NotEmbedded, pack_vector
 from svc_http.outside.embeddings.model import Embeddings
@@ -133,15 +134,31 @@ class AtOnce(Embeddings):
         return [pack_vector(vector(text)) for text in texts]
 
 
+async def impatient(work: Awaitable[Any], seconds: float) -> Any:
+    """A time limit that only a question meets."""
+    made = await work
+    if isinstance(made, list):
+        raise TimeoutError
+    return made
+
+
+MODEL: Mapping[type, Any] = {Embedder: AtOnce(Meaning())}
+
+
 @pytest.mark.parametrize(
-    ("has_model", "first", "is_near"),
-    [(True, "Streik im Hafen", True), (True, "broken", False), (False, "Streik im Hafen", False)],
+    ("providers", "first", "is_near"),
+    [
+        (MODEL, "Streik im Hafen", True),
+        (MODEL, "broken", False),
+        ({**MODEL, TimeLimit: impatient}, "Streik im Hafen", False),
+        ({}, "Streik im Hafen", False),
+    ],
+    ids=["near", "broken", "late", "none"],
 )
 def test_the_tools_of_a_caller_say_how_near_texts_are(
-    asker: Asker, has_model: bool, first: str, is_near: bool
+    asker: Asker, providers: Mapping[type, Any], first: str, is_near: bool
 ) -> None:
-    host = attrs.evolve(HOST, providers={Embedder: AtOnce(Meaning())} if has_model else {})
-    units = attrs.evolve(asker.house.hands, host=host)
+    units = attrs.evolve(asker.house.hands, host=attrs.evolve(HOST, providers=providers))
     tools = CatalogueTools(asker.house.site).of(units, Actor(TENANT, TENANT), NOW)
     near = drive.run(tools.nearness("walkout at the harbour", [first, "A bank and its lender"]))
     assert [number > 2 for number in near] == ([True, False] if is_near else [])
