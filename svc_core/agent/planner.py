@@ -34,7 +34,7 @@ from svc_core.agent.named_rows import Subject, named_subjects, public_hit
 from svc_core.agent.question import ParsedQuestion
 from svc_core.agent.row_facts import CitedSentence, english_list, quote_text
 from svc_core.agent.sentence_meaning import Comparison, nearest_sentences
-from svc_core.agent.text_query import TYPO_MIN, asks_for
+from svc_core.agent.text_query import TYPO_MIN, asks_for, expressions
 from svc_core.base import instants
 from svc_core.text.words import term_of, terms
 
@@ -508,7 +508,7 @@ class _Planner:
         others = distinct(listing.by_date(page.hits))[:_CLOSE_MAX]
         text = f"Of {facts.count_noun(len(page.hits), noun)} that were looked at none is ({notes})"
         lines = [line.text for line in listing.lines(others)]
-        return [CitedSentence(text, ()), *_closest(lines, others)]
+        return [CitedSentence(text, ()), *_closest(lines, others, "en")]
 
     def list_sentences(self, listing: ListQuery, answer: ToolAnswer) -> list[CitedSentence]:
         """How many rows there are, which is the extreme, or some of them."""
@@ -608,12 +608,12 @@ class _Planner:
             return [CitedSentence(small_talk.talk_reply("unread", parsed), ())]
         missing = english_list([*dict.fromkeys(self.missing)]) if self.missing else ""
         words = quote_text(parsed.text_of([*parsed.free(), *parsed.place_words]))
-        about = f" about “{words}”" if words else " to this"
-        about += f" within {CALLS_MAX} look-ups" * is_spent
-        text = f"does not know {missing}" if missing else f"has no answer{about}"
+        text = _frame("unanswered" if words else "unanswerable", parsed.language, words)
+        text += f" within {CALLS_MAX} look-ups" * is_spent
+        text = f"The service does not know {missing}" if missing else text
         near = [public_hit(hit) for hit in rows[:_CLOSE_MAX]]
         titles = [f"“{quote_text(figures.subject_name(row))}”" for row in near]
-        return [CitedSentence(f"The service {text}", ()), *_closest(titles, near)]
+        return [CitedSentence(text, ()), *_closest(titles, near, parsed.language)]
 
 
 # -- rows --------------------------------------------------------------------------------------
@@ -622,14 +622,18 @@ class _Planner:
 def _sentences(
     measures: Sequence[facts.Fact], rows: Iterable[ToolHit], *, is_counted: bool = False
 ) -> list[CitedSentence]:
-    lines = (facts.row_sentences(measures, row, is_counted=is_counted) for row in rows)
-    return [sentence for sentences in lines for sentence in sentences]
+    return [s for row in rows for s in facts.row_sentences(measures, row, is_counted=is_counted)]
 
 
-def _closest(texts: Sequence[str], rows: Sequence[ToolHit]) -> list[CitedSentence]:
+def _closest(texts: Iterable[str], rows: Sequence[ToolHit], language: str) -> list[CitedSentence]:
     """That rows are near what was asked, and answer nothing."""
-    line = CitedSentence(f"Closest, not an answer: {'; '.join(texts)}", tuple(rows))
-    return [line] if rows else []
+    return [CitedSentence(_frame("closest", language, "; ".join(texts)), (*rows,))] if rows else []
+
+
+def _frame(kind: str, language: str, text: str) -> str:
+    """A sentence about an answer in a language, in English for want of it, that holds a text."""
+    frames = expressions(f"{kind}_{language}") or expressions(f"{kind}_en")
+    return frames[0].format(text)
 
 
 def is_odds(query: facts.FactQuery) -> bool:

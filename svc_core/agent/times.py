@@ -32,8 +32,9 @@ _OPEN_START = ("before", "until", "till", "by", "up to")
 @cache
 def number_words() -> Mapping[str, int]:
     """Small numbers by their digits and words in four languages."""
-    rows = claim_words("number").items()
-    words = {word: int(keys[0]) for word, keys in rows if keys[0].isdigit()}
+    words = {
+        word: int(keys[0]) for word, keys in claim_words("number").items() if keys[0].isdigit()
+    }
     return {**{str(number): number for number in range(1, 10_000)}, **words}
 
 
@@ -140,7 +141,6 @@ def without_times(text: str) -> str:
 
 
 def _relative(text: str, now: datetime) -> TimeSpan | None:
-    today = _midnight(now.date())
     if (ago := _AGO.search(text)) and (count := number_words().get(ago[1] or "1")):
         unit = ago[2]
         months = {"month": 1, "quarter": 3, "year": 12}.get(unit)
@@ -153,7 +153,7 @@ def _relative(text: str, now: datetime) -> TimeSpan | None:
             period = periods.period_of(day, _LETTERS[match[2]])
         return _of(period, match[0])
     if near := _NEAR.search(text):
-        start = today if near[1] == "today" else today - _DAY
+        start = _midnight(now.date()) - _DAY * (near[1] == "yesterday")
         return TimeSpan(start, start + _DAY, near[1])
     return None
 

@@ -235,7 +235,7 @@ KINDS = [
     ("Was ist in Ecuador passiert?", ["Magnitude 6.7 earthquake off Ecuador"]),
     ("GDP of France", ["no answer"]),
     ("US GDP from 2022 to 2025", ["2025-Q2", "2023-Q3"]),
-    ("Wer ist Premierminister von Ecuador?", ["no answer"]),
+    ("Wer ist Premierminister von Ecuador?", ["Der Dienst hat keine Antwort zu"]),
     ("Vulnerabilities with a score of 10", ["CVE-2024-3400"]),
     ("vessels under the flag of Palau", ["SALT TERN"]),
     ("Welche Frachter gibt es?", ["SALT TERN"]),
