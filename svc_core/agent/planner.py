@@ -632,8 +632,7 @@ def _closest(texts: Iterable[str], rows: Sequence[ToolHit], language: str) -> li
 
 def _frame(kind: str, language: str, text: str) -> str:
     """A sentence about an answer in a language, in English for want of it, that holds a text."""
-    frames = expressions(f"{kind}_{language}") or expressions(f"{kind}_en")
-    return frames[0].format(text)
+    return (expressions(f"{kind}_{language}") or expressions(f"{kind}_en"))[0].format(text)
 
 
 def is_odds(query: facts.FactQuery) -> bool:

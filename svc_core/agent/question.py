@@ -257,8 +257,7 @@ def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) 
     """The meaning of a question behind another, of which it may leave out what both share."""
     if before.span and before.span.start:
         question = parse_question(times.with_year(question.text, before.span.start.year), now)
-    names = before.text_of({*before.unread, *before.place_words})
-    subject = " ".join([names, *before.cves])
+    subject = " ".join([before.text_of({*before.unread, *before.place_words}), *before.cves])
     is_named = bool(question.cves or question.places or question.free())
     is_asking = question.has("count", "number", "date", "relation", "overview", *_SPECIFIC)
     is_time = question.is_empty and question.span is not None
