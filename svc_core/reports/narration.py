@@ -2,7 +2,7 @@
 
 Rule 1: every item of a story that is told is cited behind a sentence that it holds; or, of the same
         development and another publisher, as also reporting it; or else as on the same event. One
-        that is far from the rest of its story is only listed.
+        that is far from the rest of its story, or not surely about the subject, is only listed.
 Rule 2: a sentence stands once, but the opening quotes what introduces the first sections; of one
         event no two sentences say the same. Where there is only one story, its section continues
         the opening.
@@ -105,9 +105,9 @@ class StoryPlan:
 
     `order` are the items in the reader's language, the best to lead first; `reach` is how many
     publishers report the development of an item, `place` which one of the story's it is, and
-    `closeness` its cosine to the others, by its id. `sureness` are the log-odds that the lead is
-    about the subject, `quotable` the items that surely are and are close. `further` are the
-    headlines of other developments than the lead's.
+    `closeness` its cosine to the others, 0 where it is not surely about the subject, by its id.
+    `sureness` are the log-odds that the lead is, `quotable` the items that surely are and are
+    close. `further` are the headlines of other developments than the lead's.
     """
 
     story: Story
@@ -464,7 +464,7 @@ class Narrator:
         for item in plan.members:
             if item.id in ids:
                 continue
-            closeness = plan.closeness.get(item.id, 1.0)
+            closeness = plan.closeness[item.id]
             end, named = ends.get(plan.place[item.id], (target, {item.publisher}))
             if item.publisher not in named and closeness >= _ALSO_CLOSE_MIN:
                 named.add(item.publisher)
@@ -513,7 +513,7 @@ def _plan(story: Story, language: str, frequencies: Frequencies, best: float) ->
         if item is lead or not _is_aside(item)
         if item.score >= _QUOTE_MIN * story.score and item.sureness - far >= _SURE
     )
-    near = {member.evidence.id: share for member, share in shares.items()}
+    near = {o.evidence.id: (o.sureness - far >= _SURE) * shares.get(o, 1.0) for o in story.members}
     sureness, heading = lead.sureness - far, _heading(lead)
     return StoryPlan(story, lead, heading, order, quotable, reach, place, near, sureness)
 

@@ -170,6 +170,7 @@ def test_a_sentence_names_something_where_its_script_can_show_it(
 
 NEWS_HEADLINES = (
     "Storm hits the port",
+    "Storm – strongest in years – hits port where 500 people live",
     "Chile: storm hits port",
     "Ship “Ann” lost in a storm off Fjordby",
     "Storm: Chile, Ghana and Norland count boats, the mayor says",
@@ -185,6 +186,7 @@ def test_a_headline_that_asks_shows_quotes_or_names_a_day_is_an_aside() -> None:
         "Hear why the storm hit the port",
         "Storm hits us (Op-ed)",
         "Storm hits port – video",
+        "Storm hits port – Norland politics live",
         "27 November, 2005",
         "Storm",
         "Storm in Chile: What we know",

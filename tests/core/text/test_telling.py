@@ -835,7 +835,10 @@ def test_an_item_that_is_less_surely_about_the_subject_is_not_quoted(make, week)
     report = draft_report(
         "W", "t", week, StorySelection((Story("s", (*items,)),), (), 3, Frequencies(1000))
     )
-    assert goats not in {line.text for line in statements_of(report)}
+    lines = statements_of(report)
+    assert goats not in {line.text for line in lines}
+    assert not any(line.also_reported_by or line.same_event for line in lines)
+    assert {item.id for item in report.items} == {"a", "b", "c"}
 
 
 def test_headlines_that_open_a_report_stay_key_points_where_they_are_many(make, week) -> None:
