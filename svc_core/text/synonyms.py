@@ -73,18 +73,20 @@ def english_words(word: str, language: str) -> tuple[str, ...]:
 def compound_parts(word: str, language: str) -> tuple[str, ...]:
     """The words that a folded German word is put together from, if any; the last is its head.
 
-    The fewest words of the dictionary; of these the commonest, by the geometric mean of their
-    frequencies (Koehn, Knight 2003).
+    They are commoner than itself, by the geometric mean of their frequencies (Koehn, Knight 2003):
+    the fewest words of the dictionary, of these the commonest.
     """
     table = _dictionary(language) if language == "de" else {}
-    ways: list[tuple[int, int, tuple[str, ...]]] = []
+    rareness = ord(table.get(word, "~")[0])
+    ways: list[tuple[int, float, tuple[str, ...]]] = []
     for end in range(_PART_MIN, len(word) - _PART_MIN):
         for link in ("", "s", "es", "n", "en") if word[end:] in table else ():
             if word.endswith(link, _PART_MIN, end):
                 first = word[: end - len(link)]
                 front = (first,) if first in table else compound_parts(first, language)
                 parts = (*front, word[end:])
-                ways += [(len(parts), sum(ord(table[p][0]) for p in parts), parts)] if front else []
+                rare = sum(ord(table[p][0]) for p in parts) / len(parts)
+                ways += [(len(parts), rare, parts)] if front and rare < rareness else []
     return min(ways)[-1] if ways else ()
 
 
