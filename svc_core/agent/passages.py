@@ -29,7 +29,6 @@ from svc_core.agent.text_query import (
     is_number,
     is_role,
     is_strange,
-    lemma_keys,
     month_of,
     months_in,
     query_of,
@@ -272,8 +271,7 @@ def _tokens(text: str, language: str | None) -> frozenset[str]:
     """The words of a text, its terms, roots and their pairs, what they may stand for, initials."""
     stems = roots(text, language)
     pairs = (f"{first}_{second}" for first, second in pairwise(stems))
-    bases = lemma_keys(split_words(text), language)
-    words = {*split_words(text), *terms(text, language), *stems, *pairs, *_initials(text), *bases}
+    words = {*split_words(text), *terms(text, language), *stems, *pairs, *_initials(text)}
     return frozenset(words.union(*map(groups, words)))
 
 

@@ -20,7 +20,7 @@ from svc_core.text.country_names import country_synonyms
 from svc_core.text.frequencies import background
 from svc_core.text.language import guess
 from svc_core.text.quantities import months
-from svc_core.text.synonyms import english_words, lemmas
+from svc_core.text.synonyms import english_words
 from svc_core.text.words import fold_case, split_words, stop_words, term_of, terms
 
 AnswerKind = Literal["who", "when", "where", "number", "why", "overview", "compare", "other"]
@@ -257,12 +257,7 @@ def english_terms(word: str, language: str | None) -> frozenset[str]:
 
 def _other_words(term: str, word: str, language: str | None) -> frozenset[str]:
     meanings = english_terms(word, language)
-    return meanings.union(lemma_keys([word], language), *map(groups, (term, *meanings)))
-
-
-def lemma_keys(words: Iterable[str], language: str | None) -> Iterator[str]:
-    """What folded words of German, French or Spanish are forms of, as `~` and a word."""
-    return (f"~{base}" for word in words for base in lemmas(word, language or "en"))
+    return meanings.union(*map(groups, (term, *meanings)))
 
 
 def asks_for(kind: str, words: Iterable[str]) -> bool:

@@ -62,8 +62,7 @@ def english_words(word: str, language: str) -> tuple[str, ...]:
     """The English words, folded and whole, that a folded word of German, French or Spanish means,
     the best first; a compound's are those of its parts. None where unknown.
     """
-    words = [word] if _entries(word, language) else lemmas(word, language)
-    rows = [row[1:] for form in words for row in _entries(form, language)]
+    rows = [row[1:] for base in lemmas(word, language) for row in _entries(base, language)]
     if not any(rows):
         rows = [[*english_words(part, language)] for part in compound_parts(word, language)]
     return tuple(dict.fromkeys(filter(None, chain.from_iterable(zip_longest(*rows)))))
