@@ -36,15 +36,14 @@ def _dictionary(language: str) -> Mapping[str, str]:
     table: dict[str, str] = {}
     for line in zlib.decompress(data.table_bytes(f"dictionary.{language}.z")).decode().splitlines():
         head, changes, meanings = line.split("\t")
-        ends = ((len(head) - int(change[0], 36), change[1:]) for change in changes.split())
-        for form in (head[1:], *(head[1:end] + ending for end, ending in ends)):
+        rows = (head[1 : len(head) - int(row[0], 36)] + row[1:] for row in changes.split())
+        for form in (head[1:], *rows):
             table[form] = f"{table.get(form, '')}{head} {meanings}\n"
     return table
 
 
 def _entries(word: str, language: str) -> list[list[str]]:
-    rows = _dictionary(language).get(word, "") if language in DICTIONARIES else ""
-    return [row.split() for row in rows.splitlines()]
+    return [row[1:].split() for row in _dictionary(language).get(word, "").splitlines()]
 
 
 @lru_cache(WORDS_MAX)
@@ -52,9 +51,9 @@ def lemmas(word: str, language: str) -> tuple[str, ...]:
     """The words, as they stand in a dictionary, that a folded word of German, French or Spanish is
     a form of, the commonest first; a compound's by its last part. None where unknown.
     """
-    parts = (word,) if _entries(word, language) else compound_parts(word, language)
-    first = word.removesuffix("".join(parts[-1:]))
-    return tuple(first + row[0][1:] for last in parts[-1:] for row in _entries(last, language))
+    is_known = language in DICTIONARIES and word in _dictionary(language)
+    last = (word,) if is_known else compound_parts(word, language)[-1:]
+    return tuple(word.removesuffix(end) + row[0] for end in last for row in _entries(end, language))
 
 
 @lru_cache(WORDS_MAX)
@@ -93,14 +92,14 @@ def related_keys(folded: str, term: str, language: str | None) -> frozenset[str]
     """What a word may be found by: its term, its synonyms, its English meanings, its parts."""
     language = language or "en"
     stem = _ENDING.sub("", folded) if language == "en" else folded
-    forms = (term, stem[:6], f"{stem}e"[:6]) if language == "en" else ()
-    own = (_table().get(form, frozenset()) for form in forms)
+    forms = {term, stem[:6], f"{stem}e"[:6]} if language == "en" else ()
+    own = (key for form in forms for key in _table().get(form, ()))
     meanings = [(term_of(word), _ENDING.sub("", word)) for word in english_words(folded, language)]
     sides = (key for word, _ in meanings for key in _table().get(word, ()) if key[0] in "+-")
     words = (folded, *compound_parts(folded, language))
     bases = (f"~{base}" for word in words for base in lemmas(word, language))
     english = (key for word, stem in meanings for key in (word, f"~{stem}"))
-    return frozenset({term, f"~{stem}"}).union(bases, english, sides, *own)
+    return frozenset({term, f"~{stem}"}).union(own, bases, english, sides)
 
 
 def opposite_keys(keys: frozenset[str]) -> frozenset[str]:
