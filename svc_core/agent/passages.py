@@ -156,6 +156,15 @@ def select(question: str, passages: Sequence[Passage], now: datetime) -> tuple[S
     return tuple(_sentences(picks, hits))
 
 
+def nearest_line(question: str, passage: Passage) -> str | None:
+    """The sentence of a passage that holds most of a question, whether or not that answers it."""
+    text = asking_part(question)
+    query = query_to(text, passage, passage.names & {*split_words(text)})
+    lines = [line for line in passage.candidates if line.place]
+    best = max(lines, key=lambda line: word_share(query, line), default=None)
+    return best.text if best else None
+
+
 def query_to(text: str, passage: Passage, named: frozenset[str]) -> TextQuery:
     """A question to a passage; its words that are `named` are names.
 

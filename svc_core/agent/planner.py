@@ -613,7 +613,17 @@ class _Planner:
         text = f"The service does not know {missing}" if missing else text
         near = [public_hit(hit) for hit in rows[:_CLOSE_MAX]]
         titles = [f"“{quote_text(figures.subject_name(row))}”" for row in near]
-        return [CitedSentence(text, ()), *_closest(titles, near, parsed.language)]
+        rows = [hit for hit in rows[:1] if hit.row["kind"] in _TEXTS and not missing]
+        lines = [*_closest(titles, near, parsed.language), *map(self.nearest_quote, rows)]
+        return [CitedSentence(text, ()), *filter(None, lines)]
+
+    def nearest_quote(self, hit: ToolHit) -> CitedSentence | None:
+        """What a dated text says that holds most of the question, as no answer."""
+        row = public_hit(hit)
+        passage = _passage(0, row)
+        line = telling.nearest_line(self.question.text, passage) if passage.at else None
+        frame = _frame("says", self.question.language, _quotation(line or "", (row,)))
+        return CitedSentence(frame, (row,)) if line else None
 
 
 # -- rows --------------------------------------------------------------------------------------

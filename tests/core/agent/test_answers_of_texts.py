@@ -38,6 +38,15 @@ def test_questions_are_answered_rightly_or_not_at_all(reader, half):
     assert counts["declined"] >= silences * counts["unknown"]
 
 
+def test_what_is_not_answered_says_what_the_closest_text_says(reader):
+    reply = reader.ask("How many cranes of Arvenport did the dockworkers paint?")
+    assert reply.is_declined
+    closest, quote = reply.sentences[1:]
+    assert closest.lstrip().startswith("Closest, not an answer")
+    assert quote.lstrip().startswith("The first says: ")
+    assert "Arvenport" in quote
+
+
 def test_a_pronoun_means_whom_the_user_named_before(reader):
     reply = reader.ask("Why did he resign?", "Who is Tomas Wendel?")
     assert "dispute over the budget" in reply.text
