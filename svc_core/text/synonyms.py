@@ -10,7 +10,7 @@ from typing import Final
 
 from svc_core import data
 from svc_core.text.country_names import names_by_code
-from svc_core.text.words import fold_case, term_of, terms
+from svc_core.text.words import LENGTH_MAX, fold_case, term_of, terms
 
 DICTIONARIES: Final = frozenset({"de", "fr", "es"})
 WORDS_MAX: Final = 16_384  # whose meanings and parts are at hand: those of about a thousand items
@@ -74,7 +74,7 @@ def compound_parts(word: str, language: str) -> tuple[str, ...]:
     They are commoner than itself, by the geometric mean of their frequencies (Koehn, Knight 2003):
     the fewest words of the dictionary, of these the commonest.
     """
-    table = _dictionary(language) if language == "de" else {}
+    table = _dictionary(language) if language == "de" and len(word) <= LENGTH_MAX else {}
     rareness = ord(table.get(word, "~")[0])
     ways: list[tuple[int, float, tuple[str, ...]]] = []
     for end in range(_PART_MIN, len(word) - _PART_MIN):
@@ -90,7 +90,7 @@ def compound_parts(word: str, language: str) -> tuple[str, ...]:
 
 def related_keys(folded: str, term: str, language: str | None) -> frozenset[str]:
     """What a word may be found by: its term, its synonyms, its English meanings, its parts."""
-    language = language or "en"
+    language, folded = language or "en", folded[:LENGTH_MAX]
     stem = _ENDING.sub("", folded) if language == "en" else folded
     forms = {term, stem[:6], f"{stem}e"[:6]} if language == "en" else ()
     own = (key for form in forms for key in _table().get(form, ()))

@@ -123,3 +123,11 @@ def test_words_of_one_beginning_have_no_more_than_that_in_common() -> None:
         related_keys(word, term_of(word), "de") for word in ("bundesliga", "bundeskanzler")
     )
     assert first & second <= {"bundes", "~bundes", "~bund"}
+
+
+@pytest.mark.parametrize("size", [65, 2_000, 30_000])
+def test_what_is_too_long_for_a_word_has_no_parts(size: int) -> None:
+    run = ("haus" * size)[:size]
+    assert compound_parts("haus" * 16, "de") == ("haus",) * 16
+    assert compound_parts(run, "de") == ()
+    assert max(map(len, related_keys(run, term_of(run), "de"))) < 99
