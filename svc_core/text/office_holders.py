@@ -45,10 +45,11 @@ def holder_of(subject: str, language: str | None, texts: Iterable[str]) -> Holde
     skip = frozenset(map(fold_case, (*office, *description)))
     for text in texts:
         rows = [row for row in _named(text, _beside(office), lands) if row[0] not in skip]
-        items.update({name for name, _ in rows})
+        names = {name for name, _ in rows}
+        items.update(names)
         near.update({name for name, words in rows if _holds(words, kinds)})
         whole.update({name for name, words in rows if _holds(words, lands + kinds)})
-        loose.update({name for name, _ in rows if _holds(text, lands + kinds)})
+        loose.update(names if _holds(text, lands + kinds) else ())
     firm = whole or (near if kinds else Counter())
     best = _foremost(firm or loose)
     is_firm = firm[best] > 1 or _count(texts, best.capitalize()) > 1

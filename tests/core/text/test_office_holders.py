@@ -1,6 +1,7 @@
 """Who holds an office that a subject describes, as the items at hand say."""
 
 from collections.abc import Sequence
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -80,6 +81,10 @@ def test_a_query_seeks_the_name_in_place_of_the_office() -> None:
     assert president.synonyms == ((("minho",), (("south", "korean", "presid"),)),)
 
 
-def test_a_long_text_costs_little() -> None:
-    hostile = "A" * 6_000 + " A, a a a a" * 500 + " president" * 500 + " President A" * 500
-    assert holder_of("The French president", "en", [hostile] * 20) is None
+@pytest.mark.parametrize(
+    "part", ["A" * 96, "A, a a a a ", " president", "president President A ", "president Aa "]
+)
+def test_a_long_text_costs_little(part: str) -> None:
+    start = process_time()
+    assert holder_of("The French president", "en", [part * 5_000]) is None
+    assert process_time() - start < 4
