@@ -141,16 +141,11 @@ class ListQuery:
         """Whether a row is of the time, the country and the filters that are asked for."""
         is_open = self.kind in _PLACED or "country" not in self.row_kind.inputs
         places = self.question.countries if is_open else ()
-        codes = {
-            meaning[0]
-            for meaning in self.question.values(
-                "currency",
-            )
-            + self.question.values("language")
-        }
-        held = {*(row.get("currencies") or ()), *(row.get("languages") or ())}
-        if self.kind == "country" and codes and codes.isdisjoint(held):
-            return False
+        roles = ("currency", "currencies"), ("language", "languages")
+        for role, name in roles if self.kind == "country" else ():
+            codes = {meaning[0] for meaning in self.question.values(role)}
+            if codes and codes.isdisjoint(row.get(name) or ()):
+                return False
         named = (pair for pair in self.filters.items() if isinstance(row.get(pair[0]), str))
         near = set(row.get("borders") or ())  # the countries that one names are its neighbours
         is_near = is_in_country(row, places) if self.kind != "country" else near & set(places)
@@ -166,9 +161,8 @@ class ListQuery:
     def _is_timely(self, row: Mapping[str, Any]) -> bool:
         span = self.question.span
         ends = [item.get("asOf") for item in row.get("measurements") or ()]
-        ends = (
-            [row.get("endedAt"), row.get("lastHappenedAt"), *ends] if self.kind in _PLACED else []
-        )
+        last = [row.get("endedAt"), row.get("lastHappenedAt")]
+        ends = [*last, *ends] if self.kind in _PLACED else []
         end = max(filter(None, ends), default=None)
         return span is None or span.contains(facts.member_or_none(row, self.date), end)
 

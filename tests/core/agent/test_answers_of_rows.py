@@ -254,6 +254,28 @@ def test_rows_of_every_kind_answer(asker: Asker, question: str, parts: list[str]
     assert [part for part in parts if part not in reply.text] == []
 
 
+LIMITS = [
+    ("Which countries speak German and use the euro?", ["Germany, EUR"], ["France", "Namibia"]),
+    ("Which countries use the euro and speak Arabic?", [], ["Germany", "Belgium"]),
+    ("Which CVEs have a CVSS of 10?", ["CVE-2024-3400"], ["CVE-2024-44202"]),
+    ("Which CVEs have cvss 10?", ["CVE-2024-3400"], ["CVE-2024-44202"]),
+    ("Which CVEs have a CVSS 3.1 score of 10?", ["CVE-2023-20198"], ["CVE-2024-44202"]),
+    ("What is the CVSS score of the 3 latest vulnerabilities?", ["CVE-2024-44202"], ["none is"]),
+    ("Is there a market with a volume of 5000?", ["none is (volume at least 5,000"], ["25,441"]),
+    ("Which CVEs have an EPSS of 0.5?", ["none is (EPSS score at least 0.5"], ["CVE-2024"]),
+    ("Which incidents killed 300 people?", [], ["0 deaths"]),
+]
+
+
+@pytest.mark.parametrize(("question", "parts", "others"), LIMITS, ids=[row[0] for row in LIMITS])
+def test_no_row_beyond_what_is_asked_for_is_an_answer(
+    asker: Asker, question: str, parts: list[str], others: list[str]
+) -> None:
+    answer = asker.ask(question).text.partition("Closest")[0]
+    assert [part for part in parts if part not in answer] == []
+    assert [part for part in others if part in answer] == []
+
+
 def test_a_fact_that_a_row_lacks_is_not_known_and_none_of_others_is_told(asker: Asker) -> None:
     reply = asker.ask("When was CVE-2023-23397 added to the KEV catalogue?")
     assert "does not know the entry in CISA's catalogue of CVE-2023-23397" in reply.text
