@@ -19,7 +19,7 @@ ROOMS_OF_ROOMS = {"svc_core.intel", "svc_http.run"}
 CODE_LINES: dict[str, int] = {
     "svc_core": 40,
     "svc_core.access": 2735,
-    "svc_core.agent": 3309,
+    "svc_core.agent": 3303,
     "svc_core.automations": 428,
     "svc_core.base": 706,
     "svc_core.catalog": 1442,
@@ -49,7 +49,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.reports": 3362,
     "svc_core.search": 1019,
     "svc_core.testing": 3385,
-    "svc_core.text": 3569,
+    "svc_core.text": 3570,
     "svc_core.webhooks": 569,
     "svc_core.wire": 986,
     "svc_http": 500,
