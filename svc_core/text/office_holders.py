@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 
 from svc_core import data
 from svc_core.text.country_names import names_by_code
@@ -29,27 +29,30 @@ _NAME = (
     r"((?:(?:[A-ZÀ-Þ][\w’-]{0,30}[a-zß-ÿ]|[A-Z]\.)\s){0,2}"
     r"(?:(?:von|van|der?|di|da|al|el|bin|ben|le)\s){0,2}[A-ZÀ-Þ][\w’-]{0,30}[a-zß-ÿ])(?!\w)"
 )
+_AHEAD = re.compile(rf"(?<!\w){_NAME},\s(?:[\w’'-]+\s){{0,4}}$")
+_AHEAD_MAX = 200  # characters: four words, and a name of as many
+_MENTIONS_MAX = 20  # of an office that are looked at in one text
+_BEHIND = re.compile(rf"\s{_NAME}|,\s{_NAME},")
 _WORD = re.compile(r"[\w’'.-]+")
 _CLAUSE = re.compile(r"[,;:()!?–—]")
 _SHORT = {"US": ("US", "U.S"), "GB": ("UK",)}
 
 
-def holder_of(subject: str, language: str | None, texts: Iterable[str]) -> Holder | None:
+def holder_of(subject: str, language: str | None, texts: Sequence[str]) -> Holder | None:
     """Who holds the office that a subject describes, as texts of items say; None where unclear."""
     office, description = _office_in(subject, language)
     if not description:
         return None
     lands, kinds = _patterns(description)
-    texts = [*texts]
     whole, near, loose, items = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
+    place = re.compile(rf"(?<!\w)(?i:{_LINK.join(map(_pattern, office))})(?!\w)")
     skip = frozenset(map(fold_case, (*office, *description)))
-    for text in texts:
-        rows = [row for row in _named(text, _beside(office), lands) if row[0] not in skip]
-        names = {name for name, _ in rows}
-        items.update(names)
+    for text in (text for text in texts if office[0][:_CUT].lower() in text.lower()):
+        rows = [row for row in _named(text, place, lands) if row[0] not in skip]
+        items.update({name for name, _ in rows})
         near.update({name for name, words in rows if _holds(words, kinds)})
         whole.update({name for name, words in rows if _holds(words, lands + kinds)})
-        loose.update(names if _holds(text, lands + kinds) else ())
+        loose.update({name for name, _ in rows} if _holds(text, lands + kinds) else ())
     firm = whole or (near if kinds else Counter())
     best = _foremost(firm or loose)
     is_firm = firm[best] > 1 or _count(texts, best.capitalize()) > 1
@@ -60,30 +63,26 @@ def holder_of(subject: str, language: str | None, texts: Iterable[str]) -> Holde
     return tuple(dict.fromkeys(run)), best
 
 
-def _beside(office: Sequence[str]) -> re.Pattern[str]:
-    """A name in front of an office or behind it."""
-    place = rf"(?i:{_LINK.join(map(_pattern, office))})(?!\w)"
-    return re.compile(
-        rf"(?<!\w){place}(?:\s{_NAME}|,\s{_NAME},)|{_NAME},\s(?:[\w’'-]+\s){{0,4}}{place}"
-    )
-
-
 def _named(
-    text: str, beside: re.Pattern[str], lands: Sequence[re.Pattern[str]]
+    text: str, place: re.Pattern[str], lands: Sequence[re.Pattern[str]]
 ) -> Iterator[tuple[str, str]]:
     """The terms of the last names beside an office, each with the words around both.
 
     Not those who held it, nor who holds that of another country.
     """
-    for match in beside.finditer(text):
-        before = _CLAUSE.split(text[max(0, match.start() - _REACH) : match.start()])[-1]
-        words = _WORD.findall(before)[-_BESIDE:]
+    end = 0
+    for office in islice(place.finditer(text), _MENTIONS_MAX):
+        ahead = _AHEAD.search(text, max(end, office.start() - _AHEAD_MAX), office.start())
+        if not (match := ahead or _BEHIND.match(text, office.end())):
+            continue
+        start, end = min(match.start(), office.start()), max(match.end(), office.end())
+        words = _WORD.findall(_CLAUSE.split(text[max(0, start - _REACH) : start])[-1])[-_BESIDE:]
         countries = [word for word in words if fold_case(word) in _countries()]
         is_other = bool(lands and countries and not lands[0].search(countries[-1]))
         name = fold_case(re.sub(r"[’']s?$", "", next(filter(None, match.groups())).split()[-1]))
         is_past = any(fold_case(word) in _words("past") for word in words)
         if not (is_other or is_past or name in _words("office")):
-            yield term_of(name), " ".join([*words, match[0]])
+            yield term_of(name), " ".join([*words, text[start:end]])
 
 
 def _count(texts: Iterable[str], term: str) -> int:
@@ -96,10 +95,9 @@ def _holds(text: str, patterns: Iterable[re.Pattern[str]]) -> bool:
     return all(pattern.search(text) for pattern in patterns)
 
 
-def _foremost(counts: Mapping[str, int]) -> str:
+def _foremost(counts: Counter[str]) -> str:
     """The name with the most items, where it has twice as many as any other; else none."""
-    ranks = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    (name, first), (_, second) = [*ranks, ("", 0), ("", 0)][:2]
+    (name, first), (_, second) = [*counts.most_common(2), ("", 0), ("", 0)][:2]
     return name if first >= _LEAD * second else ""
 
 
@@ -109,11 +107,9 @@ def _office_in(subject: str, language: str | None) -> tuple[list[str], list[str]
     stops = stop_words(language) | stop_words("en")
     tells = [w[1:].isupper() or fold_case(w) not in stops | _words("past") for w in words]
     first = next((at for at, word in enumerate(words) if _is_office(word)), len(words))
-    if first == len(words):
-        return [], []
     end = next((at for at in range(first, len(words)) if not _is_office(words[at])), len(words))
     start = next((at + 1 for at in range(first - 1, -1, -1) if not tells[at]), 0)
-    if start and fold_case(words[start - 1]) in _words("past"):
+    if first == len(words) or (start and fold_case(words[start - 1]) in _words("past")):
         return [], []
     behind = [*zip(words[end:], tells[end:], strict=True)]
     is_of = bool(behind) and fold_case(behind[0][0]) in _words("of_office")
