@@ -14,7 +14,7 @@ Rule 5: where nothing matches, the draft is short: it says so, names what comes 
 source.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from functools import cached_property
 from textwrap import shorten
@@ -113,7 +113,7 @@ def select_stories(
     if not frequencies.total:
         frequencies = Frequencies.of(item.counts for item in items)
     ranking = rank(query, items, frequencies, nearness, window_total=window_total)
-    hits = _reports(query, ranking.hits[:SOURCES_MAX], items)
+    hits = _reports(ranking.terms, ranking.hits[:SOURCES_MAX], items)
     return StorySelection(
         tuple(reading_order(group_stories(hits, frequencies))),
         tuple(hit.reading.evidence for hit in ranking.nearest),
@@ -124,10 +124,9 @@ def select_stories(
     )
 
 
-def _reports(query: Query, hits: Sequence[Hit], pool: Sequence[Reading]) -> list[ScoredItem]:
+def _reports(terms: Set[str], hits: Sequence[Hit], pool: Sequence[Reading]) -> list[ScoredItem]:
     """Hits without templates, but those that held the query in nothing else."""
     rest = without_templates([hit.reading for hit in hits], pool)
-    terms = frozenset(query.terms)
     return [
         ScoredItem(reading, hit.share, hit.sureness)
         for hit, reading in zip(hits, rest, strict=True)

@@ -505,7 +505,7 @@ def _plan(story: Story, language: str, frequencies: Frequencies, best: float) ->
     lead = _newest_state(min(peers, key=_vagueness, default=leads[0]), group)
     place = {item.evidence.id: at for at, group in enumerate(story.developments) for item in group}
     least = _FURTHER_CLOSE_MIN if len(own) >= MANY_MEMBERS else _CLOSE_MIN
-    far = _FAR * (1 - story.score / best)
+    far = _FAR * (1 - story.score / best) if best else 0.0
     quotable = frozenset(
         item
         for item in pool

@@ -35,7 +35,7 @@ class Query:
     them with the runs that mean the same; `phrases` raise the score of an item that has them; an
     item that has one of `exclusions` is dropped. `parts` are the queries of a topic with several
     subjects; where it is no `is_list`, it may as well have one. `text` is the topic as written, in
-    `language` where that is known.
+    `language` where that is known; `names` are the terms of who holds its offices.
     """
 
     factors: Mapping[str, float]
@@ -46,15 +46,15 @@ class Query:
     is_list: bool = False
     text: str = ""
     language: str | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def terms(self) -> Mapping[str, float]:
         """Every term of which a candidate has at least one, with a factor on its weight."""
         equivalents = (term for _, runs in self.synonyms for run in runs for term in run)
         phrase_terms = (term for run in self.phrases for term in run)
-        return dict.fromkeys([*self.factors, *phrase_terms, *equivalents], SYNONYM_FACTOR) | dict(
-            self.factors
-        )
+        factors = {**self.factors, **dict.fromkeys(self.names, NAME_FACTOR)}
+        return dict.fromkeys([*factors, *phrase_terms, *equivalents], SYNONYM_FACTOR) | factors
 
     @classmethod
     def of(
@@ -116,16 +116,15 @@ class Query:
         description, which means the same.
         """
         if self.parts:
-            return evolve(self, parts=tuple(part.with_holders(texts) for part in self.parts))
-        if not (holder := holder_of(self.text, self.language, texts)):
+            parts = tuple(part.with_holders(texts) for part in self.parts)
+            return evolve(self, parts=parts, names=tuple(n for part in parts for n in part.names))
+        if self.names or not (holder := holder_of(self.text, self.language, texts)):
             return self
         terms_, name = holder
         run = tuple(term for term in terms_ if term in self.factors)
-        others = {term: factor for term, factor in self.factors.items() if term not in run}
-        synonyms = (pair for pair in self.synonyms if not {*pair[0]} <= {*run})
-        return evolve(
-            self, factors=others | {name: NAME_FACTOR}, synonyms=(*synonyms, ((name,), (run,)))
-        )
+        factors = {t: f for t, f in self.factors.items() if t not in run} | {name: NAME_FACTOR}
+        synonyms = *(pair for pair in self.synonyms if not {*pair[0]} <= {*run}), ((name,), (run,))
+        return evolve(self, factors=factors, synonyms=synonyms, names=(name,))
 
     def with_phrases(self, phrases: Iterable[Run]) -> "Query":
         """This part of a query, with those of its phrases that share a term with it."""

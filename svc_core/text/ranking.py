@@ -145,13 +145,14 @@ class Ranking:
     """The relevant items, best first, and, where there are none, the nearest misses.
 
     `unmatched` are the subjects of a query of several that have no relevant item, as they were
-    written. `odds` are those of a query of one subject.
+    written. `odds` are those of a query of one subject, `terms` what its items were found by.
     """
 
     hits: tuple[Hit, ...] = field(repr=False)
     nearest: tuple[Hit, ...] = field(repr=False)
     unmatched: tuple[str, ...] = ()
     odds: float = 0.0
+    terms: frozenset[str] = field(default=frozenset(), repr=False)
 
     @property
     def is_scant(self) -> bool:
@@ -184,7 +185,8 @@ def rank(
     relevant = _best(hit for subject in subjects for hit in _with_stories(subject, items))
     if not relevant:
         return Ranking((), _best(hit for subject in subjects for hit in subject.nearest)[:NEAREST])
-    return Ranking(relevant, (), tuple(text for row in subjects for text in row.unmatched))
+    unmatched = tuple(text for row in subjects for text in row.unmatched)
+    return Ranking(relevant, (), unmatched, terms=frozenset(query.terms))
 
 
 def _best(hits: Iterable[Hit]) -> tuple[Hit, ...]:

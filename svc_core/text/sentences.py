@@ -52,7 +52,7 @@ _ABBREVIATION = re.compile(
     rf"(?:^|[\s(\"'“‘«])(?:[A-ZÀ-Þ]\.(?:[A-ZÀ-Þ]\.)*|(?:{alternation(_words('abbreviation'))})\.)$"
 )
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.$")
-_UNIT = re.compile(r"[\s(][A-ZÀ-Þ]\w{1,2}\.$")  # of the number behind it: "Rs. 30", "Art. 5"
+_UNIT = re.compile(r"[\s(][A-ZÀ-Þ][a-zß-ÿ]{1,2}\.$")  # of the number behind it: "Rs. 30", "Art. 5"
 _ENDING_CHARS = 40  # that tell an abbreviation; a run of abbreviations may be as long as its text
 _BOILERPLATE = re.compile(
     rf"(?:{'|'.join(_phrases('boilerplate'))}|[\[<].{{0,80}}[\]>]$)", re.IGNORECASE

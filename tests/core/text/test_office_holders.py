@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_core.reports.draft import select_stories
+from svc_core.text.frequencies import Frequencies
 from svc_core.text.office_holders import holder_of
 from svc_core.text.query import NAME_FACTOR, Query
+from tests.core.text.conftest import Make
 
 ITEMS = (
     "French President Jeanne Morel opened a bridge in Lyon.",
@@ -79,6 +82,25 @@ def test_a_query_seeks_the_name_in_place_of_the_office() -> None:
     assert bridges == query.parts[0]
     assert president.factors == {"minho": NAME_FACTOR}
     assert president.synonyms == ((("minho",), (("south", "korean", "presid"),)),)
+
+
+@pytest.mark.parametrize("topic", ["The US president", "Bridges; the US president"])
+def test_a_name_is_searched_in_the_store_and_sought_once(topic: str) -> None:
+    texts = ["US President Jo Lee spoke.", "US President Jo Lee left."]
+    query = Query.of(topic, (), "en").with_holders(texts)
+    assert query.terms["lee"] == NAME_FACTOR
+    assert query.with_holders(texts) == query
+
+
+def test_an_item_with_the_name_alone_stays_where_its_source_repeats_a_footer(make: Make) -> None:
+    footer = " Write to us about anything that you saw on your way to work this week."
+    items = [
+        make("French President Morel opens a bridge", "It is 90 metres long." + footer),
+        make("Bridge in Lyon", "Jeanne Morel, the French president, opened it." + footer),
+        make("Morel signs a law on ferries", "Ferries must carry boats." + footer),
+    ]
+    selection = select_stories(Query.of("The French president", (), "en"), items, Frequencies())
+    assert {member.evidence.title for member in selection.members} == {o.title for o in items}
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,10 @@ _REPORT = "Three ships wait off Fjordby for their crews."
             f"They left at 5. 30 crews stayed. {_REPORT}",
             ["They left at 5. 30 crews stayed.", _REPORT],
         ),
+        (
+            f"Six crews are back from the EU. 30 crews of Fjordby stay there. {_REPORT}",
+            ["Six crews are back from the EU.", "30 crews of Fjordby stay there.", _REPORT],
+        ),
         (f"March 3 () - {_REPORT}", [_REPORT]),  # a collector dropped the agency
         (
             f'{_REPORT}"After the storm they left," the mayor said.',
