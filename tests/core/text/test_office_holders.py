@@ -99,7 +99,9 @@ def test_an_item_with_the_name_alone_stays_where_its_source_repeats_a_footer(mak
         make("Bridge in Lyon", "Jeanne Morel, the French president, opened it." + footer),
         make("Morel signs a law on ferries", "Ferries must carry boats." + footer),
     ]
-    selection = select_stories(Query.of("The French president", (), "en"), items, Frequencies())
+    others = [make(f"{what} in Oslo", footer) for what in ("Chess", "Snow", "Opera")]
+    query = Query.of("The French president", (), "en")
+    selection = select_stories(query, [*items, *others], Frequencies())
     assert {member.evidence.title for member in selection.members} == {o.title for o in items}
 
 
