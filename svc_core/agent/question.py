@@ -284,11 +284,15 @@ def parse_question(text: str, now: datetime) -> ParsedQuestion:
     words = tuple(_WORD.findall(undated))
     language = guess(text) or "en"
     parts = tuple(_parts(words, language))
-    values, kinds = {p.value for p in parts}, {p.value for p in parts if p.role == "kind"}
-    if "country languages" not in values and kinds != {"country"}:  # "Russian" is of a country
-        parts = tuple(part for part in parts if part.role != "language")
+    runs, is_spoken = [*_countries_in(words)], any(p.value == "country languages" for p in parts)
+    people = [part for part in parts if part.role == "language"]  # "Russian" is of a country
+    if is_spoken or {part.value for part in parts if part.role == "kind"} == {"country"}:
+        lands = {words[at] for run in runs for at in range(*run[:2])}
+        lands -= {*filter(is_cue, lands)} if is_spoken else set()  # "German", but not "Germany"
+        people = [part for part in people if not lands.isdisjoint(words[part.start : part.end])]
+    parts = tuple(part for part in parts if part not in people)
     others = word_indexes(part for part in parts if part.role in ("currency", "language", "plain"))
-    places = tuple(run for run in _countries_in(words) if others.isdisjoint(range(*run[:2])))
+    places = tuple(run for run in runs if others.isdisjoint(range(*run[:2])))
     verbs = word_indexes(part for part in parts if part.role == "relation")
     places = tuple(run for run in places if verbs.isdisjoint(range(*run[:2]))) or places
     cves = tuple(dict.fromkeys(match.upper() for match in _CVE.findall(text)))

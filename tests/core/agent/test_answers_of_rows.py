@@ -264,6 +264,15 @@ LIMITS = [
     ("Is there a market with a volume of 5000?", ["none is (volume at least 5,000"], ["25,441"]),
     ("Which CVEs have an EPSS of 0.5?", ["none is (EPSS score at least 0.5"], ["CVE-2024"]),
     ("Which incidents killed 300 people?", [], ["0 deaths"]),
+    ("Which earthquakes had a magnitude of 5 to 6?", ["of 5.4"], ["none is", "of 6.7", "of 4.6"]),
+    ("Which earthquakes had a magnitude between 5 and 6?", ["of 5.4"], ["of 6.7", "of 4.6"]),
+    ("Is there a market with a volume of 20 to 30 thousand?", ["25,441"], ["none is"]),
+    ("Is there a market with a volume of 1 million to 2 million?", [], ["none is", "least"]),
+    ("How many countries have Dutch nationals?", [], ["1 country"]),
+    ("Which languages are spoken in Germany?", ["languages of Germany"], ["Belgium", "Namibia"]),
+    ("Welche Sprachen spricht man in der Ukraine?", ["languages of Ukraine"], ["Belgium"]),
+    ("Dans quels pays parle-t-on français ?", ["France", "Jersey"], ["Germany"]),
+    ("Pays où l'on parle français", ["France", "Jersey"], ["Germany"]),
 ]
 
 
