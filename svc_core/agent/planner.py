@@ -608,11 +608,13 @@ class _Planner:
             return [CitedSentence(small_talk.talk_reply("unread", parsed), ())]
         missing = english_list([*dict.fromkeys(self.missing)]) if self.missing else ""
         words = quote_text(parsed.text_of([*parsed.free(), *parsed.place_words]))
+        # A named period reads alike in every language; other times have English words alone.
+        words += f" ({parsed.span.period})" if words and parsed.span and parsed.span.period else ""
         text = _frame("unanswered" if words else "unanswerable", parsed.language, words)
         text += f" within {CALLS_MAX} look-ups" * is_spent
         text = f"The service does not know {missing}" if missing else text
         near = [public_hit(hit) for hit in rows[:_CLOSE_MAX]]
-        titles = [f"“{quote_text(figures.subject_name(row))}”" for row in near]
+        titles = dict.fromkeys(f"“{quote_text(figures.subject_name(row))}”" for row in near)
         rows = [hit for hit in rows[:1] if hit.row["kind"] in _TEXTS and not missing]
         lines = [*_closest(titles, near, parsed.language), *map(self.nearest_quote, rows)]
         return [CitedSentence(text, ()), *filter(None, lines)]

@@ -211,8 +211,9 @@ class ParsedQuestion:
         return {term_of(w): english_terms(w, self.language) | {term_of(w)} for w in words}
 
     def text_of(self, places: Iterable[int]) -> str:
-        """The words at these indexes."""
-        return " ".join(self.words[index] for index in sorted(places))
+        """The words at these indexes, as the question spells them."""
+        spelled = {fold_case(word): word for word in _WORD.findall(self.text)}
+        return " ".join(spelled.get(self.words[at], self.words[at]) for at in sorted(places))
 
     def weight(self, places: Iterable[int]) -> float:
         """How much the words at these indexes weigh, by their rarity."""
@@ -257,7 +258,8 @@ def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) 
     """The meaning of a question behind another, of which it may leave out what both share."""
     if before.span and before.span.start:
         question = parse_question(times.with_year(question.text, before.span.start.year), now)
-    subject = " ".join([before.text_of({*before.unread, *before.place_words}), *before.cves])
+    words = fold_case(before.text_of({*before.unread, *before.place_words}))
+    subject = " ".join([words, *before.cves])
     is_named = bool(question.cves or question.places or question.free())
     is_asking = question.has("count", "number", "date", "relation", "overview", *_SPECIFIC)
     is_time = question.is_empty and question.span is not None

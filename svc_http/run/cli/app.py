@@ -11,7 +11,7 @@ from cyclopts import App, CycloptsError, Group, MissingArgumentError, UnusedCliT
 
 from svc_http.run.cli import command_table, version_line
 from svc_http.run.cli import exit_codes as failures
-from svc_http.run.cli.command_table import ALIASES, EPILOGUE, PURPOSES
+from svc_http.run.cli.command_table import ALIASES, PURPOSES
 from svc_http.run.cli.files import STREAM
 
 
@@ -21,7 +21,6 @@ def command_tree(arguments: Sequence[str] | None = None) -> App:
         name="svc",
         help="Intelligence Platform API: run it and look after it.",
         version=version_line,
-        help_epilogue=EPILOGUE,
         result_action="return_value",
         exit_on_error=False,
         print_error=False,

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from svc_core.access.limits import AGENT_KEY_RATE
 from svc_core.operation.ports import BASE_V1, BASE_V2
 from svc_http import mcp
 from svc_http.dashboard import security
@@ -117,6 +118,7 @@ def _demo_lines(server: StartedServer, demo: SeededDemo) -> Iterator[str]:
     yield ""
     yield from _places(server)
     yield f'Key         of workspace "demo": plan {demo.plan}, all scopes, expires in 24 h'
+    yield f"            {AGENT_KEY_RATE.per_minute} questions a minute at the chat endpoint"
     yield ""
     yield f"The link signs in once; for a link that sets a password: {program} users link demo"
     yield "Ctrl-C to stop. For real use: svc serve"

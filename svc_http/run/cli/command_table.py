@@ -20,7 +20,7 @@ WRITE: Final = "python -m svc_http.run.cli.command_pages"
 """The command that writes the file again."""
 
 EPILOGUE: Final = "Begin with: svc serve --demo"
-"""The last line of every page of help."""
+"""The last line of the help of `svc` itself."""
 
 HELP: Final = ("--help", "-h")
 """The flags that ask for a help page."""

@@ -30,12 +30,13 @@ def page_text(arguments: Sequence[str]) -> str | None:
     if not is_asked or (page["isGroup"] and len(typed) > len(names)):
         return None
     usage = page["usage"].replace(" ".join(names), " ".join(typed[: len(names)]), 1)
-    return draw({**page, "usage": usage}, min(get_terminal_size().columns, WIDTH_MAX))
+    drawing = draw({**page, "usage": usage}, min(get_terminal_size().columns, WIDTH_MAX))
+    return drawing if names else f"{drawing}\n{EPILOGUE}\n"
 
 
 def draw(page: Mapping[str, Any], width: int) -> str:
     """The page on lines of so many cells."""
-    return "\n".join([*_lines(page, width), "", EPILOGUE, ""])
+    return "\n".join([*_lines(page, width), ""])
 
 
 def _lines(page: Mapping[str, Any], width: int) -> Iterator[str]:

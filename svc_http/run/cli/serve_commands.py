@@ -96,12 +96,13 @@ def _says(key: str, kind: type, text: str, **extras: Any) -> inspect.Parameter:
 
 
 def _flag(name: str) -> inspect.Parameter:
-    member = MEMBERS[name]
-    text = f"{documentation()[name]} Also SVC_{name.upper()}."
-    if not isinstance(member.default, bool):
-        return _says(name, str, f"{text} Example: {member.metadata['example']}")
-    off = OTHER_NAMES.get(name, (f"--no-{name.replace('_', '-')}",))
-    return _says(name, bool, text, negative=off)
+    member, texts = MEMBERS[name], [documentation()[name], f"Also SVC_{name.upper()}."]
+    if isinstance(member.default, bool):
+        off = OTHER_NAMES.get(name, (f"--no-{name.replace('_', '-')}",))
+        return _says(name, bool, " ".join(texts), negative=off)
+    if isinstance(member.default, str | int) and member.default != "":
+        texts.insert(1, f"Default: {member.default}.")
+    return _says(name, str, " ".join([*texts, f"Example: {member.metadata['example']}"]))
 
 
 serve_command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]

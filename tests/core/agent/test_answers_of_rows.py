@@ -236,6 +236,7 @@ KINDS = [
     ("GDP of France", ["no answer"]),
     ("US GDP from 2022 to 2025", ["2025-Q2", "2023-Q3"]),
     ("Wer ist Premierminister von Ecuador?", ["Der Dienst hat keine Antwort zu"]),
+    ("How high was the Ölpreis of Ecuador in 2019?", ["no answer about “Ölpreis Ecuador (2019)”"]),
     ("Vulnerabilities with a score of 10", ["CVE-2024-3400"]),
     ("vessels under the flag of Palau", ["SALT TERN"]),
     ("Welche Frachter gibt es?", ["SALT TERN"]),

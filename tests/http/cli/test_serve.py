@@ -277,6 +277,7 @@ def test_the_demo_is_signed_in_to_by_its_first_line(capsys: pytest.CaptureFixtur
     lines = capsys.readouterr().out.split("\n")
     assert lines[1:3] == [f"  Sign in     {demo.sign_in}", f"  Read        {demo.report_url}"]
     assert sum("users link demo" in line for line in lines) == 1
+    assert any("5 questions a minute" in line for line in lines)
 
 
 def test_an_empty_store_is_told_how_to_begin(capsys: pytest.CaptureFixture[str]) -> None:

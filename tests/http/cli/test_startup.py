@@ -75,6 +75,19 @@ def test_a_second_name_stands_in_the_usage_that_asked_for_it(svc: Any, line: str
     assert page.split("\n", 1)[1] == primary.split("\n", 1)[1]
 
 
+def test_only_the_help_of_svc_itself_says_how_to_begin(svc: Any) -> None:
+    pages = {words: svc(*words.split(), "--help").out for words in ("", "keys", "keys list")}
+    assert [words for words, page in pages.items() if command_table.EPILOGUE in page] == [""]
+
+
+@pytest.mark.parametrize(
+    ("flag", "default"), [("--port", "Default: 8000."), ("--news-days", "Default: 0.")]
+)
+def test_the_help_of_serve_says_what_a_setting_is_without_its_flag(flag: str, default: str) -> None:
+    rows = [row for _, own in command_table.help_page(("serve",))["panels"] for row in own]
+    assert [text.count(default) for name, text in rows if name.split()[0] == flag] == [1]
+
+
 def test_help_may_be_asked_for_anywhere_in_a_line(svc: Any) -> None:
     page = svc("keys", "list", "--help").out
     assert svc("keys", "--help", "list").out == svc("keys", "list", "--limit", 3, "-h").out == page
