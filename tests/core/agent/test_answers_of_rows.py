@@ -286,6 +286,12 @@ def test_no_row_beyond_what_is_asked_for_is_an_answer(
     assert [part for part in others if part in answer] == []
 
 
+def test_a_title_that_several_of_the_closest_rows_have_stands_once(asker: Asker) -> None:
+    reply = asker.ask("Which companies does Cisco own?")
+    assert [source.title for source in reply.sources.values()].count("CISCO SYSTEMS, INC.") == 2
+    assert reply.text.count("“CISCO SYSTEMS, INC.”") == 1
+
+
 def test_a_fact_that_a_row_lacks_is_not_known_and_none_of_others_is_told(asker: Asker) -> None:
     reply = asker.ask("When was CVE-2023-23397 added to the KEV catalogue?")
     assert "does not know the entry in CISA's catalogue of CVE-2023-23397" in reply.text

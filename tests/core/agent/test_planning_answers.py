@@ -155,7 +155,7 @@ def test_what_no_call_is_left_for_is_not_said_to_have_no_answer() -> None:
     reply, tools = ask(parts, list_cves=pages, list_incidents=pages)
     assert len(tools.inputs) <= CALLS_MAX
     assert "at least 16 vulnerabilities" in reply.text
-    assert f"about “heron” within {CALLS_MAX} look-ups" in reply.text
+    assert f"about “Heron” within {CALLS_MAX} look-ups" in reply.text
 
 
 def test_the_highest_are_all_named_and_what_has_no_number_is_none() -> None:
