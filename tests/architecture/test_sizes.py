@@ -19,7 +19,7 @@ ROOMS_OF_ROOMS = {"svc_core.intel", "svc_http.run"}
 CODE_LINES: dict[str, int] = {
     "svc_core": 40,
     "svc_core.access": 2735,
-    "svc_core.agent": 3307,
+    "svc_core.agent": 3310,
     "svc_core.automations": 428,
     "svc_core.base": 706,
     "svc_core.catalog": 1442,
@@ -61,7 +61,7 @@ CODE_LINES: dict[str, int] = {
     "svc_http.outside": 1948,
     "svc_http.pages": 557,
     "svc_http.run": 32,
-    "svc_http.run.cli": 2663,
+    "svc_http.run.cli": 2665,
     "svc_http.run.control": 395,
     "svc_http.run.demo": 232,
     "svc_http.run.server": 845,
