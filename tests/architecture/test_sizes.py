@@ -46,7 +46,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.outbox": 253,
     "svc_core.payments": 1380,
     "svc_core.projects": 103,
-    "svc_core.reports": 3361,
+    "svc_core.reports": 3362,
     "svc_core.search": 1019,
     "svc_core.testing": 3385,
     "svc_core.text": 3570,
