@@ -53,7 +53,7 @@ _MARKDOWN = re.compile(
 )
 """What CommonMark 0.31 calls inlines, and headings; emphasis in emphasis stays as it is."""
 _UNPRINTABLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u2060\ufeff\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
 _LINE_ENDS = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]+")
 _CP1252 = {
@@ -76,12 +76,12 @@ _KEPT_SHARE_MIN = 0.8  # of a clipped text: rather split a word than lose a fift
 
 
 def _clean(text: str) -> str:
-    """`text` without control characters, surrogates and noncharacters."""
+    """`text` without control characters, soft hyphens, joiners, surrogates and noncharacters."""
     return _UNPRINTABLE.sub("", text)
 
 
 def fold_space(text: str) -> str:
-    """`text` on one line: whitespace folded, control characters gone."""
+    """`text` on one line: whitespace folded, control characters and soft hyphens gone."""
     line = " ".join(text.split())
     return line if line.isprintable() else " ".join(_clean(line).split())
 

@@ -123,6 +123,12 @@ def test_any_link_is_a_web_address_or_none(link: str, base: str | None) -> None:
     assert actual is None or canonical_url(canonical_url(actual)) == canonical_url(actual)
 
 
+def test_marks_that_nobody_sees_part_no_word():
+    assert fold_space("nord\u00adrhein-west\u00adfälisch, \ufeffport\u2060") == (
+        "nordrhein-westfälisch, port"
+    )
+
+
 @pytest.mark.parametrize("read", [plain_text, literal])
 @pytest.mark.parametrize("digits", [8, 4_301, 100_000])
 def test_a_reference_to_no_character_is_dropped_however_long_it_is(read, digits):
