@@ -15,7 +15,7 @@ from svc_core.agent.row_facts import CitedSentence, figure, quote_text
 from svc_core.text.words import term_of
 
 _SHOWN_MAX = 5
-_UNIT = re.compile(r"\(.*?\)")
+_UNIT = re.compile(r"\([^()]*\)")
 _HEAD = re.compile(r"[,(:]")  # what follows it in the name of a series tells of its measure
 
 
