@@ -209,7 +209,9 @@ class ListQuery:
         )
         measures = [fact.name for fact in self.measures(rows)] or self.path(rows).split(".")
         notes += [f"{measures[-1]} {limit}" for limit in limits]
-        notes += [f"“{quote_text(' '.join(self.terms))}”"] if self.terms else []
+        held = self.question.words_of("currency", "language") if self.kind == "country" else ()
+        words = " ".join([self.question.text_of(held), *self.terms]).strip()
+        notes += [f"“{quote_text(words)}”"] if words else []
         return [*notes, *([self.question.span.text] if self.question.span else [])]
 
     def foremost(self, rows: Sequence[ToolHit]) -> tuple[str, str, list[ToolHit]] | None:

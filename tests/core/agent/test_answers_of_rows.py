@@ -232,6 +232,7 @@ KINDS = [
     ("How many aliases does APT28 have?", ["Fancy Bear", "5 in all"]),
     ("Where is the euro used?", ["Belgium", "Germany"]),
     ("where is Spanish spoken", ["Ecuador"]),
+    ("where is Swahili spoken", ["looked at none is (“Swahili”)"]),
     ("Was ist in Ecuador passiert?", ["Magnitude 6.7 earthquake off Ecuador"]),
     ("GDP of France", ["no answer"]),
     ("US GDP from 2022 to 2025", ["2025-Q2", "2023-Q3"]),
