@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice, pairwise, takewhile
 
-from svc_core import data
 from svc_core.text.country_names import names_by_code
+from svc_core.text.tables import words_of
 from svc_core.text.words import fold_case, raw_words, stop_words, term_of, terms
 
 Holder = tuple[tuple[str, ...], str]
@@ -35,7 +35,7 @@ _MENTIONS_MAX = 20  # of an office that are looked at in one text
 _BEHIND = re.compile(rf"\s{_NAME}|,\s{_NAME},")
 _WORD = re.compile(r"[\w’'.-]+")
 _CLAUSE = re.compile(r"[,;:()!?–—]")
-_SHORT = {"US": ("US", "U.S"), "GB": ("UK",)}
+_SHORT = {"US": ("US", "U.S"), "GB": ("UK",)}  # other codes are words: "in", "no", "is"
 
 
 def holder_of(subject: str, language: str | None, texts: Sequence[str]) -> Holder | None:
@@ -130,8 +130,7 @@ def _is_office(word: str) -> bool:
 
 @cache
 def _words(role: str) -> frozenset[str]:
-    rows: Iterable[list[str]] = data.table_rows("name_words.tsv")
-    return frozenset(word for name, words in rows if name == role for word in words.split())
+    return frozenset(words_of("name_words.tsv", role))
 
 
 def _patterns(words: Sequence[str]) -> tuple[list[re.Pattern[str]], list[re.Pattern[str]]]:

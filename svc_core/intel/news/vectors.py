@@ -37,6 +37,7 @@ from svc_core.search.vector_likeness import (
 LACKING_MAX: Final = 0.1
 """The share of items without a vector up to which the others are compared by theirs: some come in
 while a question is answered. By reason, not measured."""
+
 VECTORS: Collection[Vector] = Collection(
     "news_vectors", Vector, "obs", lambda vector: micros(vector.taken_at), scope="global"
 )
