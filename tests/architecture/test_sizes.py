@@ -49,7 +49,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.reports": 3362,
     "svc_core.search": 1019,
     "svc_core.testing": 3385,
-    "svc_core.text": 3570,
+    "svc_core.text": 3569,
     "svc_core.webhooks": 569,
     "svc_core.wire": 986,
     "svc_http": 500,
