@@ -2,7 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from functools import cache
+from itertools import chain, pairwise
+from typing import Any
 
 import attrs
 
@@ -10,11 +13,13 @@ from svc_core import data
 from svc_core.agent import row_facts as facts
 from svc_core.agent.agent_ports import ToolHit
 from svc_core.agent.listing import extreme_rows
-from svc_core.agent.question import ParsedQuestion
+from svc_core.agent.question import ParsedQuestion, has_meaning
 from svc_core.agent.row_facts import CitedSentence, figure, quote_text
 from svc_core.text.words import term_of
 
-_SHOWN_MAX = 5
+_SHOWN_MAX, _VALUES_MAX = 5, 12
+_YEAR = timedelta(days=366)
+_FREQUENCIES = "DWMQA"  # the finest first
 _UNIT = re.compile(r"\([^()]*\)")
 _HEAD = re.compile(r"[,(:]")  # what follows it in the name of a series tells of its measure
 
@@ -70,15 +75,124 @@ def _fiscal(row: ToolHit) -> tuple[int | None, str | None, int | None]:
     return row.row["fiscalYear"], row.row["fiscalPeriod"], row.row["periodMonths"]
 
 
-def series_ends(rows: Sequence[ToolHit], *, is_first: bool, is_full: bool) -> list[ToolHit]:
-    """The last value of each series, with the first where `is_first`; all where `is_full`."""
-    present = [row for row in rows if row.row["value"] is not None]
-    ends: dict[object, list[ToolHit]] = {}
-    for row in present:
-        ends.setdefault((row.row["name"], str(row.row["area"])), []).append(row)
-    if is_full:
-        return present
-    return [row for series in ends.values() for row in (series[:1] + series[1:][-1:] * is_first)]
+def period_bounds(question: ParsedQuestion) -> dict[str, str]:
+    """The days between which values of a series lie; for changes a year more before them."""
+    span = question.span
+    if span is None:
+        return {}
+    is_step = question.is_extreme and question.has("change")
+    start = span.start - is_step * _YEAR if span.start else None
+    first, last = attrs.evolve(span, start=start).interval.split("/")
+    days = {"periodFrom": first[:10], "periodTo": last[:10]}
+    return {name: day for name, day in days.items() if day != ".."}
+
+
+def series_values(
+    rows: Sequence[ToolHit], question: ParsedQuestion
+) -> tuple[list[ToolHit], str]:
+    """The values of each series that a question asks for, the earliest first.
+
+    All where it asks of a time or a change and they are few, of many the first and the last, with
+    words that say so; else the latest.
+    """
+    span = question.span
+    series = _by_series([row for row in rows if _is_within(row, question)])
+    if not (question.has("step", "change") or (span and (span.start or span.parts))):
+        return [values[-1] for values in series], ""
+    if (count := sum(map(len, series))) <= _VALUES_MAX:
+        return [row for values in series for row in values], ""
+    ends = {row.id: row for values in series for row in (values[0], values[-1])}
+    return [*ends.values()][:_VALUES_MAX], f"Of {count:,} values one at an end: "
+
+
+def _by_series(rows: Sequence[ToolHit]) -> list[list[ToolHit]]:
+    """The values of each series by their time; of a time that was revised the newest."""
+    series: dict[object, dict[str, ToolHit]] = {}
+    for hit in sorted(rows, key=lambda hit: _time(hit.row)):
+        row = hit.row
+        key = row["name"], str(row["area"]), row["provider"]
+        series.setdefault(key, {})[row["period"]] = hit
+    return [[*values.values()] for values in series.values()]
+
+
+def _time(row: Mapping[str, Any]) -> tuple[str, str]:
+    vintage = row.get("vintage") or {}
+    return str(row.get("periodStart") or row["period"]), str(vintage.get("start"))
+
+
+def of_frequency(rows: Sequence[ToolHit], question: ParsedQuestion) -> Sequence[ToolHit]:
+    """The rows of each month or quarter, where these are asked for; for an extreme, finer ones."""
+    steps = [meaning[0] for meaning in question.values("step")][:1]
+    if not steps:
+        return rows
+    equal = [row for row in rows if row.row.get("frequency") in steps]
+    finer = _FREQUENCIES.partition(steps[0])[0] if question.is_extreme else ""
+    return equal or [row for row in rows if str(row.row.get("frequency")) in finer]
+
+
+def _is_within(row: ToolHit, question: ParsedQuestion) -> bool:
+    return question.span is None or question.span.contains(row.row["periodStart"])
+
+
+def extreme_values(
+    rows: Sequence[ToolHit], question: ParsedQuestion, least: str = ""
+) -> list[CitedSentence]:
+    """The highest or lowest value of a series, or the step in which it rose or fell the most.
+
+    Nothing of values of several series, which have no order. `least` says that there are others.
+    """
+    values, *others = _by_series(rows) or [[]]
+    ways, is_least = question.values("change"), question.has("least")
+    way = next((meaning[0] for meaning in ways if meaning), "")
+    is_step = bool(ways and values and not is_rate(values[0].row["name"]))
+    steps = [(b.row["value"] - a.row["value"], a, b) for a, b in pairwise(values)]
+    steps = [step for step in steps if _is_within(step[2], question)]
+    values = [row for row in values if _is_within(row, question)]
+    if others or len(steps if is_step else values) < 2:
+        return []
+    if is_step:
+        sizes = {"up": lambda size: size, "down": lambda size: -size}
+        size, first, last = max(steps, key=lambda step: sizes.get(way, abs)(step[0]))
+        if is_least or sizes.get(way, abs)(size) <= 0:
+            return []
+        head = f"The largest of {least}{len(steps)} changes: "
+        return [attrs.evolve(line, text=head + line.text) for line in series_changes([first, last])]
+    word, _, best = extreme_rows(values, "value", is_least=is_least or way == "down")
+    head = f"The {word} of {least}{len(values)} values: "
+    lines = [line for row in best for line in facts.row_sentences(_measures(), row)]
+    return [attrs.evolve(line, text=head + line.text) for line in lines]
+
+
+def is_rate(name: str) -> bool:
+    """Whether a series tells of changes itself, such as growth."""
+    words = facts.phrase(name)
+    return term_of("growth") in words or any(has_meaning(term, "change") for term in words)
+
+
+def _measures() -> tuple[facts.Fact, ...]:
+    return facts.facts_of("indicator")
+
+
+def series_changes(rows: Sequence[ToolHit]) -> list[CitedSentence]:
+    """By how much each series rose or fell from the first to the last of some rows."""
+    pairs = ((values[0], values[-1]) for values in _by_series(rows) if len(values) > 1)
+    return [CitedSentence(_change(*(hit.row for hit in pair)), pair) for pair in pairs]
+
+
+def _change(first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
+    """The change between two values, in their unit, and in per cent of what is no share itself."""
+    low, high = first["value"], last["value"]
+    area, unit = last["area"].get("label"), last.get("currency") or last.get("unit") or ""
+    name = quote_text(", ".join(filter(None, (last["name"], area))))
+    times = f"from {first['period']} to {last['period']}"
+    if low == high:
+        return f"{name} was the same at both ends {times}"
+    is_share = unit == "%"
+    unit = "" if last.get("unitMultiplier") else str(unit).strip("{}")
+    by = f"{figure(round(abs(high - low), 10))} {'percentage points' if is_share else unit}"
+    is_ratio = low > 0 and high > 0 and not is_share and not is_rate(last["name"])
+    share = f", by {figure(round(abs(high / low - 1) * 100, 2))}%" if is_ratio else ""
+    return f"{name} {'rose' if high > low else 'fell'} by {by.strip()} {times}{share}"
 
 
 def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[list[ToolHit], float]:
@@ -106,9 +220,10 @@ def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[lis
         is_meant = (own or not is_country) and (is_named or 2 * len(head & rest) > len(head))
         if hits and is_meant:
             ends = sum(code != own and facts.is_run_of(run, phrase) for code, run in lands)
-            scores.append((len(rest & set(phrase)) + ends, row))
-    best = max((overlap for overlap, _ in scores), default=0)
-    rows = [row for overlap, row in scores if overlap == best]
+            others = {term for term in main if has_meaning(term, "series")} - {*chain(*runs)}
+            scores.append(((len(rest & set(phrase)) + ends, not others), row))
+    best = max((score for score, _ in scores), default=None)
+    rows = [row for score, row in scores if score == best]
     held = set(_series_words(rows[0].row["name"])) if rows else set()
     unheld = [index for index in words if term_of(question.words[index]) not in held]
     return rows, question.weight(unheld) / (question.weight(question.content) or 1.0)

@@ -369,38 +369,35 @@ class _Planner:
         if (is_other and not is_named) or is_land:
             return []
         hits: list[ToolHit] = []
+        least = ""
         areas = [{"area": meaning[0]} for meaning in parsed.values("region")]
         areas += [{"country": ",".join(parsed.countries)}] if parsed.countries else []
-        first, last = span.interval.split("/") if span else ("..", "..")
-        ends = {"periodFrom": first[:10], "periodTo": last[:10]}
-        bounds: dict[str, Any] = {name: day for name, day in ends.items() if day != ".."}
-        is_change = parsed.has("change")
         areas_count = len(parsed.countries) + len(parsed.values("region"))
-        is_past = parsed.is_extreme and areas_count == 1
+        is_one = parsed.is_extreme and areas_count <= 1
+        is_past = span or is_one or parsed.has("change", "step")
+        bounds = figures.period_bounds(parsed)
         for area in areas or [{}]:
-            newest = {} if span or is_change or is_past else {"latest": True}
+            newest = {} if is_past else {"latest": True}
             answer = yield from self.list_all("list_finint", **area, **bounds, **newest)
             if newest and any(row.row["value"] is None for row in answer.hits):
                 answer = yield from self.list_all("list_finint", **area)
-            is_full = bool(span or is_past) and not is_change
-            hits += figures.series_ends(answer.hits, is_first=is_change, is_full=is_full)
-        if span and span.parts:
-            hits = [hit for hit in hits if span.contains(hit.row["periodStart"])]
+            hits += [row for row in answer.hits if row.row["value"] is not None]
+            least = "at least " if answer.has_more else least
         rows, unheld = figures.meant_series(hits, parsed)
         if unheld > UNHELD_MAX:
             return []
         limits, measures = parsed.thresholds, facts.facts_of("indicator")
         rows = [row for row in rows if all(limit.admits(row.row["value"]) for limit in limits)]
-        is_compared = bool(areas_count > 1 or is_change or (span and span.parts))
-        names = {row.row["name"] for row in rows}  # values of several series have no order
-        if parsed.is_extreme and not is_compared and len(names) == 1 < len(rows):
-            word, _, best = extreme_rows(rows, "value", is_least=parsed.has("least"))
-            head = f"The {word} of {len(rows)} values: "
-            return [evolve(line, text=head + line.text) for line in _sentences(measures, best)]
-        most = max(_SHOWN_MAX, len(parsed.countries))
-        if len(rows) > most:
-            rows = figures.series_ends(rows, is_first=bool(span), is_full=False)[:most]
-        lines = _sentences(measures, rows)
+        values = figures.of_frequency(rows, parsed)
+        if rows and not values:
+            self.missing += [f"values “{parsed.text_of(parsed.words_of('step'))}”"]
+        if is_one and (lines := figures.extreme_values(values, parsed, least)):
+            return lines
+        rows, head = figures.series_values(values, parsed)
+        lines = [evolve(line, text=head + line.text) for line in _sentences(measures, rows)]
+        if parsed.has("change"):
+            return [*figures.series_changes(rows), *lines]
+        is_compared = areas_count > 1 or bool(span and span.parts)
         return [*lines, *(figure_differences(measures, rows) if is_compared else ())]
 
     # -- the ledger and reports ----------------------------------------------------------------

@@ -386,6 +386,11 @@ def _table() -> Mapping[Phrase, tuple[tuple[str, str], ...]]:
     return {run: tuple(roles) for run, roles in table.items() if run}
 
 
+def has_meaning(term: str, role: str) -> bool:
+    """Whether a term alone has a role."""
+    return any(name == role for name, _ in _table().get((term,), ()))
+
+
 @cache
 def generic_words() -> frozenset[Phrase]:
     """Words and phrases that ask for nothing by themselves."""

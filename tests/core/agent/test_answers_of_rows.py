@@ -145,7 +145,7 @@ OF_MANY = [
     ("What happened in Ecuador?", ["refinery", "kills nine"], 0),
     ("What happened yesterday?", ["M 6.7 - 41 km WNW of Esmeraldas", "Odd log-ins"], 0),
     ("What is new about ransomware?", ["Gravel Lynx", "Ransom notes"], 0),
-    ("How did unemployment in Germany change?", ["3.8%", "3.5%", "0.3 % less"], 0),
+    ("How did unemployment in Germany change?", ["3.8%", "3.5%", "rose by 0.3 percentage"], 0),
     ("Compare the population of France and Germany", ["68,500,000", "84,500,000"], 0),
     ("Which vulnerabilities are exploited by APT28?", ["CVE-2023-23397"], 0),
     ("Who are the sanctioned persons?", ["KANG TAE MUN", "MARENKO"], 0),
