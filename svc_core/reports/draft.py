@@ -64,12 +64,12 @@ class ReportDraft:
         return tuple(sorted(numbers[id_] for id_ in ids if id_ in numbers))
 
     def marks(self, story: Story, *sentences: str) -> tuple[int, ...]:
-        """The numbers of those of a story's items that hold every one of some sentences."""
+        """The numbers of those of a story's items that say every one of some sentences."""
         claims = [TextWords.of(text) for text in sentences]
         return tuple(
             number
             for number in self.citations(story)
-            if all(self.items[number - 1].words.holds(claim) for claim in claims)
+            if all(map(self.items[number - 1].says, claims))
         )
 
 

@@ -1,6 +1,6 @@
 """Arranges stories into a report: which item leads, which sentences are quoted, and where.
 
-Rule 1: every item of a story that is told is cited behind a sentence that it holds; or, of the same
+Rule 1: every item of a story that is told is cited behind a sentence that it says; or, of the same
         development and another publisher, as also reporting it; or else as on the same event. One
         that is far from the rest of its story, or not surely about the subject, is only listed.
 Rule 2: a sentence stands once, but the opening quotes what introduces the first sections; of one
@@ -327,13 +327,10 @@ class Narrator:
 
     def _headlines(self, plans: Iterable[StoryPlan]) -> list[NarrationLine]:
         """A headline for each story; one that two stories share serves both."""
-        headlines = [
-            self._line(plan, with_full_stop(plan.heading), plan.lead.evidence) for plan in plans
-        ]
-        return list(dict.fromkeys(headlines))
+        return list(dict.fromkeys(self._headline(plan, plan.lead) for plan in plans))
 
     def _headline(self, plan: StoryPlan, item: ScoredItem) -> NarrationLine:
-        return self._line(plan, with_full_stop(item.reading.headline), item.evidence)
+        return self._line(plan, with_full_stop(_heading(item)), item.evidence)
 
     def _newness(self, item: ScoredItem, terms: Set[str]) -> float:
         """The share of a headline that reports what some terms do not hold; 0 of a teaser."""
@@ -436,7 +433,7 @@ class Narrator:
         """The line of a sentence, citing all items of the story that hold it."""
         claim = TextWords.of(text)
         rest = (item for item in plan.members if item is not first)
-        sources = [first, *(item for item in rest if item.words.holds(claim))]
+        sources = [first, *(item for item in rest if item.says(claim))]
         line = self._lines.setdefault(_key(text), NarrationLine(text, []))
         new = [item for item in sources if item not in line.sources]
         line.sources += new[: MARKS_MAX - len(line.sources)]
@@ -530,15 +527,17 @@ def _heading(item: ScoredItem) -> str:
 
 
 def _centralities(members: Sequence[ScoredItem], frequencies: Frequencies) -> list[float]:
-    """The cosine of the headline and lead of each of some items to the sum of the others', 0..1."""
-    readings = [member.reading for member in members]
-    vectors = [terms_vector((*o.title, *o.lead), frequencies) for o in readings]
-    total = sum_of(vectors)
+    """The cosine of the headline and lead of each of some items to the sum of the others', 0..1.
+
+    Copies count once: what one source says twice is no closer to the rest.
+    """
+    words = [(*member.reading.title, *member.reading.lead) for member in members]
+    vectors = {text: terms_vector(text, frequencies) for text in words}
+    total = sum_of(vectors.values())
     size = sum(weight * weight for weight in total.values()) + 1
-    shares = [unit_cosine(vector, total) for vector in vectors]  # 1 of each is its own
-    rests = [sqrt(max(size - 2 * share, 0.0)) for share in shares]
-    pairs = zip(shares, rests, strict=True)
-    return [(share - 1) / rest if rest > _ROUNDING else 1.0 for share, rest in pairs]
+    shares = {text: unit_cosine(vector, total) for text, vector in vectors.items()}  # 1 is its own
+    rests = {text: sqrt(max(size - 2 * share, 0.0)) for text, share in shares.items()}
+    return [(shares[o] - 1) / rests[o] if rests[o] > _ROUNDING else 1.0 for o in words]
 
 
 def _newest_state(lead: ScoredItem, group: Sequence[ScoredItem]) -> ScoredItem:

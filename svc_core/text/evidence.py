@@ -7,13 +7,14 @@ Rule 2: everything derived from it (terms, sentences) is a function of its title
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
+from itertools import chain, pairwise
 from math import inf
 
 from attrs import Factory, define, field, frozen
 
 from svc_core.text.containment import TextWords
 from svc_core.text.language import guess
-from svc_core.text.sentences import clean_headline, split_sentences
+from svc_core.text.sentences import clean_headline, line_parts, split_sentences
 from svc_core.text.words import has_run, terms
 
 TEXT_MAX = 6_000  # characters of a text that are read: a long article; the lead tells what it is
@@ -58,6 +59,19 @@ class EvidenceTexts:
     def words(self) -> TextWords:
         """What is compared of it with a sentence that may cite it."""
         return TextWords.of(f"{self.title} {self.text}")
+
+    @cached_property
+    def _passages(self) -> Sequence[TextWords]:
+        """Its headline with each two sentences of its text that follow one another."""
+        lines = self.text[:TEXT_MAX].splitlines()
+        parts = [*chain.from_iterable(map(line_parts, lines)), ""]
+        return [TextWords.of(f"{self.title} {' '.join(pair)}") for pair in pairwise(["", *parts])]
+
+    def says(self, claim: TextWords) -> bool:
+        """Whether it holds a sentence in one place: words strewn over a text do not say it."""
+        return self.words.holds(claim) and (
+            claim.line in self.words.line or any(part.holds(claim) for part in self._passages)
+        )
 
     @property
     def publisher(self) -> str:

@@ -97,7 +97,7 @@ def extract_sentences(
         for place, text in enumerate(item.reading.sentences[:SENTENCES_MAX])
         if is_whole(text)
     ]
-    centre = _unit(sum_of(vector for *_, vector in candidates))
+    centre = unit(sum_of(vector for *_, vector in candidates))
     sentences = []
     for text, item, place, vector in candidates:
         language = item.reading.language
@@ -144,23 +144,26 @@ def vector_of(text: str, language: str | None, frequencies: Frequencies) -> Vect
 def terms_vector(words: Iterable[str], frequencies: Frequencies) -> Vector:
     """Some terms with their tf-idf weights, scaled to length 1."""
     counts = Counter(words).items()
-    return _unit({term: (1 + log(count)) * frequencies.idf(term) for term, count in counts})
+    return unit({term: (1 + log(count)) * frequencies.idf(term) for term, count in counts})
 
 
 def unit_cosine(left: Vector, right: Vector) -> float:
     """The cosine of two vectors of length 1."""
-    return sum(weight * right[term] for term, weight in left.items() if term in right)
+    small, large = sorted((left, right), key=len)
+    return sum([weight * large[term] for term, weight in small.items() if term in large])
 
 
 def sum_of(vectors: Iterable[Vector]) -> Vector:
     """The sum of some vectors."""
-    total: dict[str, float] = {}
-    for vector in vectors:
+    first, *others = sorted(vectors, key=len, reverse=True) or [{}]
+    total = dict(first)
+    for vector in others:
         for term, weight in vector.items():
             total[term] = total.get(term, 0.0) + weight
     return total
 
 
-def _unit(vector: Vector) -> Vector:
+def unit(vector: Vector) -> Vector:
+    """A vector scaled to length 1."""
     length = sqrt(sum(weight * weight for weight in vector.values())) or 1.0
     return {term: weight / length for term, weight in vector.items()}

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from heapq import heappop, heappush, nlargest
 from itertools import chain
-from math import log, sqrt
+from math import log
 from operator import itemgetter
 from types import MappingProxyType
 
@@ -35,6 +35,7 @@ from attrs import define, field
 
 from svc_core.text.event_cores import join_by_core
 from svc_core.text.evidence import EvidenceTexts, Reading
+from svc_core.text.extracts import sum_of, unit, unit_cosine
 from svc_core.text.frequencies import Frequencies
 from svc_core.text.meanings import Row, borrowed, centred, dot, near_pairs, total
 
@@ -206,9 +207,7 @@ def _bag(reading: Reading) -> dict[str, float]:
 
 def _unit(vector: _Vector, terms_max: int) -> _Vector:
     """The heaviest terms of a vector in the order of their weights, with length 1."""
-    heaviest = sorted(vector.items(), key=itemgetter(1), reverse=True)[:terms_max]
-    length = sqrt(sum([weight * weight for _, weight in heaviest])) or 1.0
-    return {term: weight / length for term, weight in heaviest}
+    return unit(dict(sorted(vector.items(), key=itemgetter(1), reverse=True)[:terms_max]))
 
 
 def _neighbours(
@@ -255,11 +254,9 @@ def _meets(left: EvidenceTexts, right: EvidenceTexts) -> bool:
 
 def _blend(vectors: Sequence[_Vector], index: int, near: _Near) -> _Vector:
     """The vector of an item plus what it borrows from its nearest neighbours."""
-    total = dict(vectors[index])
-    for likeness, neighbour in near:
-        for term, weight in vectors[neighbour].items():
-            total[term] = total.get(term, 0.0) + likeness * weight
-    return _unit(total, _BLEND_MAX)
+    shares = [(1.0, index), *near]
+    parts = ({t: like * w for t, w in vectors[at].items()} for like, at in shares)
+    return _unit(sum_of(parts), _BLEND_MAX)
 
 
 @define(eq=False)
@@ -304,7 +301,7 @@ class _Groups:
         """
         if right in self._partners[left]:
             return
-        whole = _dot(self.sums[left], self.sums[right])
+        whole = unit_cosine(self.sums[left], self.sums[right])
         if vectors := self._counts[left] * self._counts[right]:
             whole += dot(self.meanings[left], self.meanings[right]) - _MEANING * vectors
         likeness = round(whole / (len(self._members[left]) * len(self._members[right])), 9)
@@ -316,11 +313,7 @@ class _Groups:
             heappush(self._queue, (-likeness, min(left, right), max(left, right)))
 
     def _join(self, left: int, right: int) -> None:
-        small, large = sorted((self.sums[left], self.sums[right]), key=len)
-        whole = dict(large)
-        for term, weight in small.items():
-            whole[term] = whole.get(term, 0.0) + weight
-        self.sums.append(whole)
+        self.sums.append(sum_of((self.sums[left], self.sums[right])))
         self._counts.append(self._counts[left] + self._counts[right])
         self.meanings.append(total([self.meanings[left], self.meanings[right]]))
         self._members.append(self._members[left] + self._members[right])
@@ -328,8 +321,3 @@ class _Groups:
         self._inactive.update((left, right))
         for third in sorted((self._partners[left] | self._partners[right]) - self._inactive):
             self._compare(len(self.sums) - 1, third)
-
-
-def _dot(left: _Vector, right: _Vector) -> float:
-    small, large = (left, right) if len(left) <= len(right) else (right, left)
-    return sum([weight * large[term] for term, weight in small.items() if term in large])

@@ -135,8 +135,7 @@ def _bullet(story: Story, frequencies: Frequencies) -> RecapBullet:
     citations = [
         member.evidence.id
         for member in story.members
-        if member.evidence.id != item.id
-        and TextWords.of(f"{member.evidence.title} {member.evidence.text}").holds(words)
+        if member.evidence.id != item.id and member.evidence.says(words)
     ]
     events = {member.evidence.story for member in story.members}
     incident = events.pop() if len(events) == 1 else None

@@ -33,6 +33,7 @@ from svc_core.text.query import Query
 from svc_core.text.stories import Story
 from svc_core.text.wording import frame, wording_of
 from svc_core.text.words import terms
+from tests.core.items import item
 from tests.sampling import examples
 from tests.storage.efforts import lines_run
 
@@ -96,14 +97,12 @@ def check(report: ReportDraft, items: Sequence[EvidenceTexts]) -> None:
     assert [source.number for source in report.words.sources] == list(range(1, len(by_id) + 1))
     sources = {n: by_id[id_] for id_, n in report.numbers.items()}
     texts = {n: f"{item.title} {item.text}" for n, item in sources.items()}
+    publishers = {n: item.publisher for n, item in sources.items()}
     for statement in statements_of(report):
         assert statement.citations
         assert len(statement.citations) <= MARKS_MAX
-        assert all(
-            TextWords.of(texts[n]).holds(TextWords.of(statement.text)) for n in statement.citations
-        )
+        assert all(sources[n].says(TextWords.of(statement.text)) for n in statement.citations)
         assert statement.text.rstrip(".…。") in " ".join(texts[statement.citations[0]].split())
-    publishers = {n: item.publisher for n, item in sources.items()}
     for statement in statements_of(report):
         names = [publishers[n] for n in statement.also_reported_by]
         assert len({*names}) == len(names)
@@ -195,7 +194,61 @@ def test_a_mark_stands_only_behind_what_an_item_holds(make, week) -> None:
 
 @given(st.text(), st.text(), st.text())
 def test_whoever_says_a_sentence_holds_it(before: str, sentence: str, after: str) -> None:
-    assert TextWords.of(f"{before} {sentence} {after}").holds(TextWords.of(sentence))
+    text = f"{before} {sentence} {after}"
+    assert TextWords.of(text).holds(TextWords.of(sentence))
+    assert item("Title", text).says(TextWords.of(sentence))
+
+
+CLAIM = "The storm Calvin destroyed seven bridges between Albany and Boston early on Monday."
+SAYING = [
+    ("The same words", CLAIM, True),
+    (
+        "Storm Calvin",
+        "Early on Monday it destroyed seven bridges. Albany and Boston lost them.",
+        True,
+    ),
+    ("Another name", CLAIM.replace("Calvin", "Sarah"), False),
+    ("A name less", CLAIM.replace(" and Boston", ""), False),
+    ("Two words less", CLAIM.replace("destroyed seven", "took"), True),
+    ("Three words less", CLAIM.replace("storm Calvin destroyed seven", "Calvin took"), False),
+    (
+        "Words strewn over a text",
+        "The storm Calvin came to Albany. It was early. Ships from Boston were destroyed. "
+        "Nobody lives between the seven lakes. On Monday all bridges were open.",
+        False,
+    ),
+]
+
+
+@pytest.mark.parametrize(("title", "text", "expected"), SAYING)
+def test_an_item_says_what_one_place_of_it_holds(title: str, text: str, expected: bool) -> None:
+    assert item(title, text).says(TextWords.of(CLAIM)) is expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "text", "expected"),
+    [
+        ("Talks of the US begin.", "All talks begin. The U.S. is there.", True),
+        ("Talks of the US begin.", "All talks begin. The EU is there.", False),
+        ("THE TALKS BEGIN.", "The talks begin today.", True),
+    ],
+)
+def test_short_names_are_compared_too(sentence: str, text: str, expected: bool) -> None:
+    assert TextWords.of(text).holds(TextWords.of(sentence)) is expected
+
+
+def test_a_sentence_of_several_items_cites_only_those_that_say_it(make, week) -> None:
+    fate = "Storm Calvin destroyed seven old bridges between Albany and Boston on Monday"
+    strewn = "Calvin came on Monday. Ships left Boston. Old people of Albany saw seven bridges. "
+    items = [
+        make(fate, f"{fate}, officials said. Engineers of both towns closed the roads.", id="a"),
+        make(fate, f"{fate}, it was said.", id="b", source="beta"),
+        make("Storm Calvin in Albany", f"{strewn}Boats were destroyed.", id="c", source="gamma"),
+        make(fate.replace("Calvin", "Sarah"), "", id="d", source="delta"),
+    ]
+    report = made_of(week, items)
+    cited = {report.items[n - 1].id for line in report.words.opening for n in line.citations}
+    assert cited == {"a", "b"}
 
 
 def test_the_opening_quotes_what_introduces_the_first_sections(make, week) -> None:
