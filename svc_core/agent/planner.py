@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from attrs import define, evolve, field, frozen
 
-from svc_core.agent import figures, question, small_talk
+from svc_core.agent import figures, question, small_talk, times
 from svc_core.agent import passages as telling
 from svc_core.agent import row_facts as facts
 from svc_core.agent.agent_ports import ToolAnswer, ToolHit, Turn
@@ -77,6 +77,8 @@ def plan_answer(turn: Turn, tools: Collection[str]) -> Plan[list[CitedSentence]]
     Questions that it joins are answered each by itself, or said to have no answer.
     """
     parsed = question.question_of(turn)
+    if day := times.impossible_date(turn.question[: question.TEXT_MAX], turn.now):
+        return [CitedSentence(_frame("undated", parsed.language, day), ())]
     if talk := small_talk.talk_of(question.parse_question(turn.question, turn.now), parsed):
         return [CitedSentence(small_talk.talk_reply(talk, parsed), ())]
     calls: list[tuple[_Call, ToolAnswer]] = []
@@ -203,7 +205,7 @@ class _Planner:
             query = evolve(query, facts=tuple(fits or query.facts))
         if kind in _TIMELESS and parsed.span and not parsed.span.contains(self.now.isoformat()):
             names = [] if query.is_plain else [fact.name for fact in query.facts[:2]]
-            self.missing += [f"the {name} of {parsed.span.text}" for name in names]
+            self.missing += [self.frame("fact", name, parsed.span.text) for name in names]
             return evolve(query, facts=tuple(facts.fitting(query.facts, "when")))
         is_other = parsed.has("metric", "series", "form") or others
         if query.is_plain and (is_other or self.unheld(kind, query.cues, None)):
@@ -221,7 +223,7 @@ class _Planner:
         sentences += figure_differences(query.facts, rows) if sentences else []
         if not sentences and not query.is_plain and rows:
             title = quote_text(figures.subject_name(rows[0]))
-            self.missing += [f"the {fact.name} of {title}" for fact in query.facts[:2]]
+            self.missing += [self.frame("fact", fact.name, title) for fact in query.facts[:2]]
         return sentences
 
     def cve_facts(self) -> Plan[list[CitedSentence]]:
@@ -290,7 +292,8 @@ class _Planner:
                     sentences.append(CitedSentence(text, (evolve(entity, path=answer.path),)))
         if not sentences and self.subjects:
             words = self.question.text_of(self.question.words_of("relation"))
-            self.missing.append(f"any relation “{words}” of {quote_text(self.named()[0].title)}")
+            title = quote_text(self.named()[0].title)
+            self.missing.append(self.frame("relation", words, title))
         return sentences[:_SHOWN_MAX]
 
     def described(self) -> Plan[list[CitedSentence]]:
@@ -318,7 +321,8 @@ class _Planner:
             if lines and len({line.hits[0].id for line in lines}) <= _ALIKE_MAX:
                 return lines
             if rows and not lines and not query.is_plain:
-                self.missing.append(f"the {query.facts[0].name} of “{quote_text(rows[0].title)}”")
+                title = f"“{quote_text(rows[0].title)}”"
+                self.missing.append(self.frame("fact", query.facts[0].name, title))
         return []
 
     def nearest(self, markets: Sequence[ToolHit], share_min: float) -> list[ToolHit]:
@@ -346,8 +350,8 @@ class _Planner:
             for company, rows in (yield from self.observations(metric=metric)):
                 values = figures.company_figures(company, rows, self.question)
                 picks += values
-                name = f"the {facts.in_words(metric)} of {quote_text(company.title)}"
-                self.missing += [] if values else [name]
+                name = facts.in_words(metric), quote_text(company.title)
+                self.missing += [] if values else [self.frame("fact", *name)]
         measures = facts.facts_of("observation")
         return [*_sentences(measures, picks), *figure_differences(measures, picks)]
 
@@ -503,9 +507,9 @@ class _Planner:
         """That no row of a list meets its filters, of how many that were looked at."""
         noun, notes = listing.row_kind.noun, "; ".join(listing.notes())
         others = distinct(listing.by_date(page.hits))[:_CLOSE_MAX]
-        text = f"Of {facts.count_noun(len(page.hits), noun)} that were looked at none is ({notes})"
+        text = self.frame("none_listed", facts.count_noun(len(page.hits), noun), notes)
         lines = [line.text for line in listing.lines(others)]
-        return [CitedSentence(text, ()), *_closest(lines, others, "en")]
+        return [CitedSentence(text, ()), *_closest(lines, others, self.question.language)]
 
     def list_sentences(self, listing: ListQuery, answer: ToolAnswer) -> list[CitedSentence]:
         """How many rows there are, which is the extreme, or some of them."""
@@ -527,7 +531,7 @@ class _Planner:
         foremost = None if is_news else listing.foremost(answer.hits)
         if foremost and not foremost[2]:
             name = foremost[1].rpartition(".")[2].strip("-")
-            self.missing += [f"the {name} of these {listing.row_kind.noun}s"] if name else []
+            self.missing += [self.frame("fact", name, summary)] if name else []
             return []
         if foremost and len(rows) > 1:
             word, path, best = *foremost[:2], distinct(foremost[2])
@@ -603,13 +607,13 @@ class _Planner:
         is_spent = len(self.calls) == CALLS_MAX
         if not (rows or self.missing or parsed.kinds or parsed.places or parsed.cves or is_spent):
             return [CitedSentence(small_talk.talk_reply("unread", parsed), ())]
-        missing = english_list([*dict.fromkeys(self.missing)]) if self.missing else ""
+        missing = ", ".join(dict.fromkeys(self.missing))
         words = quote_text(parsed.text_of([*parsed.free(), *parsed.place_words]))
         # A named period reads alike in every language; other times have English words alone.
         words += f" ({parsed.span.period})" if words and parsed.span and parsed.span.period else ""
-        text = _frame("unanswered" if words else "unanswerable", parsed.language, words)
-        text += f" within {CALLS_MAX} look-ups" * is_spent
-        text = f"The service does not know {missing}" if missing else text
+        text = self.frame("unanswered" if words else "unanswerable", words)
+        text = self.frame("spent", text, str(CALLS_MAX)) if is_spent else text
+        text = self.frame("unknown", missing) if missing else text
         near = [public_hit(hit) for hit in rows[:_CLOSE_MAX]]
         titles = dict.fromkeys(f"“{quote_text(figures.subject_name(row))}”" for row in near)
         rows = [hit for hit in rows[:1] if hit.row["kind"] in _TEXTS and not missing]
@@ -621,8 +625,12 @@ class _Planner:
         row = public_hit(hit)
         passage = _passage(0, row)
         line = telling.nearest_line(self.question.text, passage) if passage.at else None
-        frame = _frame("says", self.question.language, _quotation(line or "", (row,)))
+        frame = self.frame("says", _quotation(line or "", (row,)))
         return CitedSentence(frame, (row,)) if line else None
+
+    def frame(self, kind: str, *texts: str) -> str:
+        """A sentence about an answer, or a part of one, in the language of the question."""
+        return _frame(kind, self.question.language, *texts)
 
 
 # -- rows --------------------------------------------------------------------------------------
@@ -639,9 +647,9 @@ def _closest(texts: Iterable[str], rows: Sequence[ToolHit], language: str) -> li
     return [CitedSentence(_frame("closest", language, "; ".join(texts)), (*rows,))] if rows else []
 
 
-def _frame(kind: str, language: str, text: str) -> str:
-    """A sentence about an answer in a language, in English for want of it, that holds a text."""
-    return (expressions(f"{kind}_{language}") or expressions(f"{kind}_en"))[0].format(text)
+def _frame(kind: str, language: str, *texts: str) -> str:
+    """A sentence about an answer in a language, in English for want of it, that holds texts."""
+    return (expressions(f"{kind}_{language}") or expressions(f"{kind}_en"))[0].format(*texts)
 
 
 def is_odds(query: facts.FactQuery) -> bool:

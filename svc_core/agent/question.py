@@ -49,7 +49,7 @@ _OWN_KINDS = dict(row[1].split(" ") for row in data.table_rows("questions.tsv") 
 """The kinds of rows that the words of a role describe; they leave open what is asked of others."""
 _GENERIC = frozenset({("generic", ""), ("overview", ""), ("list", ""), ("plain", "")})
 _TABLES = ("questions.tsv", "code_names.tsv")
-_RUN_MAX, _TEXT_MAX, _TURNS_MAX, _LIMIT_MAX = 4, 2_000, 10, 10
+_RUN_MAX, TEXT_MAX, _TURNS_MAX, _LIMIT_MAX = 4, 2_000, 10, 10
 _SENSES_MAX = 3  # meanings of a word
 _PARTS_MAX = 3  # questions in one
 
@@ -237,7 +237,7 @@ def word_indexes(parts: Iterable[QuestionPart]) -> frozenset[int]:
 def question_of(turn: Turn) -> ParsedQuestion:
     """Parse the last question of a conversation, with what earlier ones named."""
     texts = [message.text for message in turn.history if message.role == "user"][-_TURNS_MAX:]
-    questions = (parse_question(text[:_TEXT_MAX], turn.now) for text in (*texts, turn.question))
+    questions = (parse_question(text[:TEXT_MAX], turn.now) for text in (*texts, turn.question))
     return reduce(partial(_follow_up, now=turn.now), questions)
 
 
@@ -246,7 +246,7 @@ def questions_of(turn: Turn) -> list[ParsedQuestion]:
 
     Nothing where it is one question, or joins too many to be asked one by one.
     """
-    first, *rest = joined_questions(turn.question[:_TEXT_MAX])
+    first, *rest = joined_questions(turn.question[:TEXT_MAX])
     if not 0 < len(rest) < _PARTS_MAX:
         return []
     questions = (parse_question(f"and {part}", turn.now) for part in rest)

@@ -101,12 +101,14 @@ def _in_numbers(text: str, now: date) -> str:
     later, start = "", len(text) + 1
     for match in reversed([*_named_dates().finditer(text)]):
         joint = _DATE_JOINT.fullmatch(text[match.end() : start])
-        name, day = match["month"], match["day"] or match["nth"] or match["bare"]
-        is_whole = day or match["year"] or joint or _LEAD.search(text[: match.start()])
+        name = match["month"] or match["nth_month"]
+        day = match["day"] or match["nth"] or match["dotted"] or match["bare"]
+        year = match["year"] or match["dotted_year"]
+        is_whole = day or year or joint or _LEAD.search(text[: match.start()])
         if not (is_whole if name else joint):
             continue
-        month = months()[name] if name else int(later[5:7])
-        year = match["year"] or (joint and later[:4]) or f"{now.year - (month > now.month)}"
+        month = months().get(name or "") or int(name or later[5:7])
+        year = year or (joint and later[:4]) or f"{now.year - (month > now.month)}"
         later = f"{year}-{month:02}" + (f"-{int(day):02}" if day else "")
         is_range = joint and joint[1]
         head = f"{text[: match.start()]}{'between ' * bool(is_range)}{later}"
@@ -130,6 +132,13 @@ def time_span(text: str, now: datetime) -> TimeSpan | None:
     """The time that a question names; None where it names none."""
     plain = _in_numbers(in_english(text), now)
     return _relative(plain, now) or _join(plain, list(_absolute(plain)))
+
+
+def impossible_date(text: str, now: datetime) -> str | None:
+    """The first day of a text that no calendar has, as ISO 8601 writes it; None where all are."""
+    plain = _in_numbers(in_english(text), now)
+    days = (match["iso"] or "" for match in _ABSOLUTE.finditer(plain))
+    return next((day for day in days if "01" <= day[8:] <= "31" and _instant(day) is None), None)
 
 
 def without_times(text: str) -> str:

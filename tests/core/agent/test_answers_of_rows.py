@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from svc_core import data
 from svc_core.agent import answer_events as events
 from tests.core.agent.asker import CITATION, TENANT, Asker, Example, examples, open_subject
 
@@ -243,6 +244,14 @@ KINDS = [
     ("Welche Frachter gibt es?", ["SALT TERN"]),
     ("¿En qué bolsa cotiza Microsoft?", ["Nasdaq"]),
     ("Oldest vulnerability", ["The first of 10", "CVE-2014-0160", "2014-04-07"]),
+    ("What happened on 31 February 2025?", ["There is no such date: 2025-02-31."]),
+    ("Was geschah am 30.2.2025?", ["Dieses Datum gibt es nicht: 2025-02-30."]),
+    ("Que s'est-il passé le 30 février 2025 ?", ["Cette date n'existe pas : 2025-02-30."]),
+    ("¿Qué pasó el 31 de abril de 2025?", ["Esta fecha no existe: 2025-04-31."]),
+    ("Wo wird Swahili gesprochen?", ["Von dem, was angesehen wurde (", "ist nichts (“Swahili”)"]),
+    ("Combien de marchés y a-t-il en Allemagne ?", ["De ce qui a été consulté", "(Germany)"]),
+    ("Wer ist der Bruder von Idris Haddo?", ["Der Dienst kennt eine Beziehung „Bruder“ von Idris"]),
+    ("¿Cuál era la población de Alemania en 2019?", ["El servicio no conoce «population» de 2019"]),
     (
         "How does the repair ship work and what is the BalticLink East cable?",
         ["Cable Fulmar left Kalmar", "BalticLink East"],
@@ -341,8 +350,18 @@ UNTOLD = [
 def test_what_is_near_to_what_is_asked_is_no_answer(asker: Asker, question: str) -> None:
     reply = asker.ask(question)
     assert reply.is_declined
-    assert reply.text.startswith(("The service does not know ", "The service has no answer "))
+    starts = [text.partition("{")[0] for kind, text in FRAMES if kind.startswith(("un", "none"))]
+    assert reply.text.startswith((*starts,))
     assert "list_" not in reply.text
+
+
+LANGUAGES = ("_en", "_de", "_fr", "_es")
+FRAMES = [row for row in data.table_rows("asking.tsv") if row[0].endswith(LANGUAGES)]
+
+
+def test_sentences_about_answers_are_alike_in_every_language() -> None:
+    slots = {kind: text.count("{}") for kind, text in FRAMES}
+    assert slots == {k[:-3] + end: slots[k] for k in slots for end in LANGUAGES}
 
 
 INJECTIONS = [

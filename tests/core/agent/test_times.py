@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from svc_core.agent.times import time_span, without_times
+from svc_core.agent.times import impossible_date, time_span, without_times
 
 NOW = datetime(2026, 1, 31, 3, tzinfo=UTC)
 LAST = "T23:59:59.999999Z"
@@ -40,6 +40,8 @@ SPANS = {
     "du 1er au 8 juillet 2025": f"2025-07-01T00:00:00Z/2025-07-08{LAST}",
     "from January to March 2024": f"2024-01-01T00:00:00Z/2024-03-31{LAST}",
     "el 18 de enero de 2013": f"2013-01-18T00:00:00Z/2013-01-18{LAST}",
+    "am 12.3.2025": f"2025-03-12T00:00:00Z/2025-03-12{LAST}",
+    "vom 3. 2. 2025 bis zum 5. 3. 2025": f"2025-02-03T00:00:00Z/2025-03-05{LAST}",
     "on 7 July": f"2025-07-07T00:00:00Z/2025-07-07{LAST}",
     "by October or December 2026": f"2026-10-01T00:00:00Z/2026-12-31{LAST}",
     "im dritten Quartal 2025": f"2025-07-01T00:00:00Z/2025-09-30{LAST}",
@@ -59,6 +61,25 @@ def test_a_span_is_read_against_now(text: str, interval: str) -> None:
 )
 def test_what_names_no_time_has_no_span(text: str) -> None:
     assert time_span(text, NOW) is None
+
+
+IMPOSSIBLE = {
+    "on 31 February 2025": "2025-02-31",
+    "am 30.2.2025": "2025-02-30",
+    "el 31 de abril de 2025": "2025-04-31",
+    "du 28 au 31 juin 2025": "2025-06-31",
+    "February 29th, 2025": "2025-02-29",
+    "between 2024-01-01 and 2024-13-01": "2024-13-01",
+    "29 February 2024": None,
+    "May 99 people": None,
+    "version 15.0.2000": None,
+    "10.1.2025.4": None,
+}
+
+
+@pytest.mark.parametrize(("text", "day"), IMPOSSIBLE.items())
+def test_a_day_that_no_calendar_has_is_noticed(text: str, day: str | None) -> None:
+    assert impossible_date(text, NOW) == day
 
 
 def test_the_last_day_of_all_ends_nowhere_later() -> None:
