@@ -89,16 +89,22 @@ class Decision(NamedTuple):
         return tuple(self.meter.all_pools[i] for i in self.exhausted)
 
 
+def _allowance(pool: Pool) -> str:
+    """What a pool allows, for its caller: "agent requests of this key, 5 a minute"."""
+    *family, holder, span = pool.name.split("-")
+    return f"{' '.join([*family, 'requests'])} of this {holder}, {pool.limit:,} a {span}"
+
+
 def limit_headers(decision: Decision) -> list[Header]:
     """The rate-limit headers of a request that was counted.
 
     Raises: Problem RATE_LIMITED, or AGENT_RATE_LIMITED when only agent pools are exhausted.
     """
     if decision.exhausted:
-        names = [pool.name for pool in decision.exhausted_pools]
-        only_agent = all(name.startswith(AGENT.prefix) for name in names)
+        pools = decision.exhausted_pools
+        only_agent = all(pool.name.startswith(AGENT.prefix) for pool in pools)
         kind = problem.AGENT_RATE_LIMITED if only_agent else problem.RATE_LIMITED
-        detail = f"Used up until their windows end: {', '.join(names)}."
+        detail = f"Used up for now: {'; '.join(map(_allowance, pools))}."
         raise Problem(kind, detail, spelled_headers(limit_fields(decision)))
     return limit_fields(decision)
 

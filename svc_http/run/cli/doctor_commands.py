@@ -20,7 +20,7 @@ from svc_http.run.cli import production_checks as judging
 from svc_http.run.cli import show
 from svc_http.run.cli.database_commands import database_status
 from svc_http.run.cli.exit_codes import REFUSED
-from svc_http.run.cli.operation_calls import is_answering, perform_operation
+from svc_http.run.cli.operation_calls import perform_operation, server_address
 from svc_http.run.cli.options import COMMON, Common
 from svc_http.run.cli.production_checks import Check, graded_check
 from svc_http.run.control import channel
@@ -91,15 +91,17 @@ def _service(common: Common) -> Iterator[Check]:
     except SettingsError as wrong:
         yield Check("settings", False, str(wrong))
         return
-    yield Check("settings", True, f"{settings.env}, {settings.origin}")
+    server = common.named_server()
+    path = channel.parse_socket_address(server) if server else channel.socket_path(settings.file)
+    address = server_address(path)
+    is_running, origin = address is not None, settings.base_url or address or settings.origin
+    yield Check("settings", True, f"{settings.env}, {origin}")
     yield from judging.settings_checks(settings)
     yield from judging.machine_checks(settings)
-    server = common.named_server()
-    if server is not None:
-        answers = is_answering(channel.parse_socket_address(server))
-        detail = f"running at {server}" if answers else f"no server answers at {server}"
-        yield Check("server", answers, detail)
-        yield from _endings(common) if answers else ()
+    running = Check("server", True if server else None, f"running at {address or path}")
+    if server:
+        yield running if is_running else Check("server", False, f"no server answers at {server}")
+        yield from _of_server(common, address) if is_running else ()
         return
     off = missing_providers(settings)
     yield from (Check(name, None, f"off: {why}") for name, why in off.items())
@@ -110,22 +112,19 @@ def _service(common: Common) -> Iterator[Check]:
         yield Check("database", None, "in memory: what is written is gone when the server ends")
     else:
         yield from _database(settings)
-    running = is_answering(channel.socket_path(settings.file))
-    yield Check("server", None, "running" if running else "not running")
-    yield from (_readiness(settings), *_endings(common)) if running else (_port(settings),)
+    yield running if is_running else Check("server", None, "not running")
+    yield from _of_server(common, address) if is_running else (_port(settings),)
 
 
-def _readiness(settings: Settings) -> Check:
-    """What the running server says of itself at `/readyz`."""
-    connection = HTTPConnection(settings.host, settings.port, timeout=ANSWER_SECONDS)
+def _readiness(address: str) -> Check:
+    """What the server that listens at an address says of itself at `/readyz`."""
     try:
-        connection.request("GET", "/readyz")
-        with connection.getresponse() as answer:
-            body = json.loads(answer.read(ANSWER_BYTES_MAX))
+        with closing(HTTPConnection(address[7:], timeout=ANSWER_SECONDS)) as connection:
+            connection.request("GET", "/readyz")
+            with connection.getresponse() as answer:
+                body = json.loads(answer.read(ANSWER_BYTES_MAX))
     except (OSError, HTTPException, ValueError) as fault:
-        return Check("readiness", None, f"port {settings.port} does not say: {fault}")
-    finally:
-        connection.close()
+        return Check("readiness", None, f"{address} does not say: {fault}")
     if body.get("status") != "ready":
         return Check("readiness", False, f"{body.get('detail')} {body.get('resolution')}")
     clock = [f"{cause} by {body[name]:.0f} s" for name, cause in _CLOCK.items() if name in body]
@@ -140,8 +139,10 @@ _CLOCK = {
 """What is wrong with a clock, by the members of `/readyz`."""
 
 
-def _endings(common: Common) -> Iterator[Check]:
-    """The workspaces that somebody has deleted, with the time when they are erased."""
+def _of_server(common: Common, address: str | None) -> Iterator[Check]:
+    """What a running server says of itself, and when workspaces that are deleted are erased."""
+    if address:
+        yield _readiness(address)
     for row in show.value(perform_operation(common, "listWorkspaces")["body"]):
         if row.get("endsAt"):
             cure = f"to undo it: svc workspace keep --workspace {row['id']}"

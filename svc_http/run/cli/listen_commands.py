@@ -22,7 +22,7 @@ from svc_core.webhooks.signing import (
 from svc_http import system
 from svc_http.run.cli import show
 from svc_http.run.cli.exit_codes import UsageError
-from svc_http.run.cli.operation_calls import call, is_answering, perform_operation
+from svc_http.run.cli.operation_calls import call, perform_operation, server_address
 from svc_http.run.cli.options import COMMON, Common, Workspace
 from svc_http.run.control import channel
 from svc_http.system import sigterm_interrupts
@@ -65,7 +65,7 @@ def listen_command(
         if server
         else channel.socket_path(common.settings().file)
     )
-    if not is_answering(path):
+    if server_address(path) is None:
         raise channel.Unreachable("no server runs that could deliver; start it: svc serve")
     try:
         receiver = _Receiver(port, forward_to, as_json=common.json)

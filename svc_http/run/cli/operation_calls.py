@@ -73,15 +73,15 @@ def call(common: Common, operation: str, *, option: str = "", **members: Any) ->
         return perform_operation(common, operation, **members)["body"]["data"]
 
 
-def is_answering(socket_path: Path) -> bool:
-    """Whether a server answers at the socket."""
+def server_address(socket_path: Path) -> str | None:
+    """Where the server at the socket listens, "" where it is too busy to say; None without one."""
     try:
-        channel.ask_server(socket_path, {"operation": "listPlans"}, silent)
+        answer = channel.ask_server(socket_path, {"operation": "listPlans"}, silent)
     except channel.OperationRefused:
-        return True  # it is busy
+        return ""
     except (channel.Unreachable, channel.Unsafe):
-        return False
-    return True
+        return None
+    return str(answer.get("server", ""))  # one of a version before does not say
 
 
 class _NotThere(Exception):  # noqa: N818 - said as the state that it is

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from svc_http.run.cli import show
 from svc_http.run.cli import typed_instants as moments
 from svc_http.run.cli.exit_codes import UsageError
-from svc_http.run.cli.operation_calls import call, is_answering
+from svc_http.run.cli.operation_calls import call, server_address
 from svc_http.run.cli.options import COMMON, Common, Workspace
 from svc_http.run.control import channel
 from svc_http.run.control.channel import OperationRefused
@@ -54,4 +54,6 @@ def _is_served(common: Common) -> bool:
     if common.named_server() is not None:
         return True
     settings = common.settings()
-    return settings.dsn is not None or is_answering(channel.socket_path(settings.file))
+    return (
+        settings.dsn is not None or server_address(channel.socket_path(settings.file)) is not None
+    )

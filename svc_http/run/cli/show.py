@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from base64 import b64decode
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from shutil import get_terminal_size
@@ -152,15 +153,21 @@ def print_table(
     from svc_http.run.cli.terminal_tables import Table  # noqa: PLC0415
 
     names = [name.rpartition(".")[2] for name in columns]
+    anchor = next((number for number, name in enumerate(names) if name == "id"), 0)
+    lines = [[_cell(_at(row, column)) or "-" for column in columns] for row in members]
+    looks = [" ".join(line[:anchor] + line[anchor + 1 :]) for line in lines]
+    apart = _differing(members, looks) if {*names} & {*_TITLES} else {}
     table = Table(
         headings=[
             wire_words(n if names.count(n) == 1 else p) for n, p in zip(names, columns, strict=True)
         ],
-        rows=[[_cell(_at(row, column)) or "-" for column in columns] for row in members],
+        rows=lines,
         notes=[
-            [cell for note in notes if (cell := _cell(_at(row, note) or ""))] for row in members
+            [cell for note in notes if (cell := _cell(_at(row, note) or ""))]
+            + [f"{wire_words(name)}: {_cell(row.get(name)) or '-'}" for name in apart.get(look, ())]
+            for row, look in zip(members, looks, strict=True)
         ],
-        anchor=next((number for number, name in enumerate(names) if name == "id"), 0),
+        anchor=anchor,
     )
     width = get_terminal_size().columns if sys.stdout.isatty() else None
     if width is None or width >= TABLE_MIN:
@@ -172,6 +179,18 @@ def print_table(
         outline({name: cell for name, cell in cells.items() if cell != "-"}, "  ")
         for text in texts:
             print_wrapped(text, "  ")
+
+
+def _differing(rows: Sequence[Mapping[str, Any]], looks: Sequence[str]) -> dict[str, list[str]]:
+    """The first member that tells rows apart which look alike in a table, by how these look."""
+    groups = defaultdict[str, list[Mapping[str, Any]]](list)
+    names: dict[str, list[str]] = {}
+    for row, look in zip(rows, looks, strict=True):
+        groups[look].append(row)
+    for look, alike in groups.items():
+        texts = {name: {_cell(row.get(name)) for row in alike} for name in alike[0]}
+        names[look] = [n for n in texts if n != "id" and 1 < len(alike) == len(texts[n])][:1]
+    return names
 
 
 def _at(row: Any, path: str) -> Any:

@@ -1,10 +1,10 @@
 """Carries out one operation for the operator, whether it came over the socket or in this process.
 
 A request is `{"operation": ID, "path": {...}, "query": {...}, "headers": {...}, "body": ...,
-"account": ..., "author": ...}`, all but the first optional; an answer is `{"ok": {"status",
-"mediaType", "headers", "failed", "encoding", "body"}}` or `{"problem": {...}}` with the eight
-members of every problem (Spec: Errors). A body is JSON, a text, or, where `encoding` says
-so, base64.
+"account": ..., "author": ...}`, all but the first optional; an answer is `{"ok": {"server",
+"status", "mediaType", "headers", "failed", "encoding", "body"}}` or `{"problem": {...}}` with the
+eight members of every problem (Spec: Errors). A body is JSON, a text, or, where `encoding` says so,
+base64.
 
 Rule 1: an operation passes the same checks here as over HTTP, from its inputs to its commit; only
         keys, counters and payments are not asked for.
@@ -80,11 +80,15 @@ class OperatorRequest:
 
 @frozen(eq=False)
 class Operator:
-    """Carries out requests; `site` gives answers their addresses, `failed` receives defects."""
+    """Carries out requests; `site` gives answers their addresses, `failed` receives defects.
+
+    `server` is where its server listens, as HTTP addresses it.
+    """
 
     service: Service
     site: Callable[[], Site]
     failed: Callable[[BaseException], None]
+    server: str = ""
 
     async def answer(
         self, line: bytes, tell: ProgressListener, pass_on: PassOn | None = None
@@ -100,7 +104,7 @@ class Operator:
             reply = await self._run(_read(line), tell)
             if reply.stream is not None and reply.stream.seconds_max and pass_on is not None:
                 reply = await _passed_on(reply, reply.stream, pass_on)
-            return _reply_line(reply)
+            return _reply_line(reply, self.server)
         except ConnectionError:
             raise
         except Problem as refusal:
@@ -236,13 +240,13 @@ _NOTHING_NEW: Final = cast(Watch, None)
 """What waits for commits is not asked for here: only streams with an end are passed on."""
 
 
-def _reply_line(reply: Reply) -> bytes:
+def _reply_line(reply: Reply, server: str) -> bytes:
     if reply.stream is not None:
         raise Problem(problem.NOT_ACCEPTABLE, "Streams are given over HTTP alone.")
     kind, body, encoding = reply.media_type or "", reply.body, None
     if kind.partition(";")[0] != "application/json":
         encoding = None if kind.startswith(("text/", "image/svg")) or "json" in kind else "base64"
         body = compact_text((b64encode(body) if encoding else body).decode()).encode()
-    head = {"status": reply.status, "mediaType": kind, "failed": reply.failed, "encoding": encoding}
-    line = compact_text({**head, "headers": dict(reply.headers)}).encode()
+    head = {"server": server, "status": reply.status, "mediaType": kind, "failed": reply.failed}
+    line = compact_text({**head, "encoding": encoding, "headers": dict(reply.headers)}).encode()
     return b'{"ok":' + line[:-1] + b',"body":' + (body or b"null") + b"}}\n"

@@ -132,4 +132,5 @@ def operator_of(runtime: Runtime, failed: Callable[[BaseException], None]) -> Op
     service = runtime.service
     providers = {**service.host.providers, **loans_of(runtime, files=True), Exports: _Files()}
     lending = attrs.evolve(service, host=attrs.evolve(service.host, providers=providers))
-    return Operator(lending, lambda: runtime.site(runtime.now()), failed)
+    place = attrs.evolve(runtime.settings, base_url=None).origin
+    return Operator(lending, lambda: runtime.site(runtime.now()), failed, place)

@@ -334,7 +334,9 @@ def test_a_rate_refusal_carries_every_field_of_the_limits(make_facts, now):
     assert problem_.headers["Retry-After"] == "47"
     assert problem_.headers["X-RateLimit-Remaining-Minute"] == "0"
     assert problem_.headers["X-RateLimit-Remaining-User-Day"] == "4970"
-    assert "key-minute, account-minute" in problem_.detail
+    assert problem_.detail == (
+        "Used up for now: requests of this key, 30 a minute; requests of this account, 30 a minute."
+    )
 
 
 def test_the_last_microsecond_of_a_minute_still_belongs_to_it(make_facts, now):

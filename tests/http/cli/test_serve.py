@@ -102,7 +102,10 @@ def test_a_second_server_on_the_same_file_or_port_is_refused(
         assert not (cwd / "other.db").exists()
         assert running.get("/livez").status_code == 200
         checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}
-        assert checks["server"]["detail"] == "running"
+        place = f"http://127.0.0.1:{port}"
+        assert checks["server"]["detail"] == f"running at {place}"
+        assert checks["settings"]["detail"] == f"development, {place}"
+        assert checks["readiness"]["detail"] == "ready"
         svc("workspaces", "create", "--name", "acme")
         assert svc("workspace", "delete", "acme", "--workspace", "acme").code == 0
         checks = {check["name"]: check for check in svc("doctor", "--json").json["checks"]}

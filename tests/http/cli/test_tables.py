@@ -96,6 +96,20 @@ def test_a_row_is_a_line_and_what_is_wrong_with_it_stands_below() -> None:
     assert all(row[3] in line for row, line in zip(rows[8:], pipe_output[10:], strict=True))
 
 
+def test_rows_that_look_alike_say_what_tells_them_apart(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def shown(*aliases: list[str], columns: tuple[str, ...] = ("id", "name")) -> list[str]:
+        rows = [{"id": f"e{n}", "name": "APT29", "aliases": a} for n, a in enumerate(aliases)]
+        show.print_table(rows, columns, "")
+        return capsys.readouterr().out.splitlines()[1:]
+
+    apart = ["e0  APT29", "    aliases: Dukes", "e1  APT29", "    aliases: -"]
+    assert shown(["Dukes"], []) == apart
+    assert shown([], []) == ["e0  APT29", "e1  APT29"]
+    assert shown(["Dukes"], [], columns=("id", "status")) == ["e0  -", "e1  -"]
+
+
 def test_what_is_cut_says_so() -> None:
     rows = [["k" * 30, "disinformation", "/x" * 30], ["k", "a b " * 9, "x"]]
     _, first, second = Table(("id", "topics", "place"), rows, [[], []]).lines(60)
