@@ -394,7 +394,7 @@ class _Planner:
         rows = [row for row in rows if all(limit.admits(row.row["value"]) for limit in limits)]
         values = figures.of_frequency(rows, parsed)
         if rows and not values:
-            self.missing += [f"values “{parsed.text_of(parsed.words_of('step'))}”"]
+            self.missing += [self.frame("values", parsed.text_of(parsed.words_of("step")))]
         if is_one and (lines := figures.extreme_values(values, parsed, least)):
             return lines
         rows, head = figures.series_values(values, parsed)
