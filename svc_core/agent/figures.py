@@ -87,9 +87,7 @@ def period_bounds(question: ParsedQuestion) -> dict[str, str]:
     return {name: day for name, day in days.items() if day != ".."}
 
 
-def series_values(
-    rows: Sequence[ToolHit], question: ParsedQuestion
-) -> tuple[list[ToolHit], str]:
+def series_values(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[list[ToolHit], str]:
     """The values of each series that a question asks for, the earliest first.
 
     All where it asks of a time or a change and they are few, of many the first and the last, with

@@ -84,8 +84,10 @@ def plan_answer(turn: Turn, tools: Collection[str]) -> Plan[list[CitedSentence]]
     calls: list[tuple[_Call, ToolAnswer]] = []
     sentences: dict[str, CitedSentence] = {}
     others: list[CitedSentence] = []
-    for part in question.questions_of(turn):
-        planner = _Planner(part, turn.now, frozenset(tools), calls)
+    for alone, part in question.questions_of(turn):
+        planner = _Planner(alone, turn.now, frozenset(tools), calls)
+        if alone is not part and not (yield from planner.is_own()):
+            planner = _Planner(part, turn.now, frozenset(tools), calls)
         lines = yield from planner.answer()
         sentences |= {line.text: line for line in lines}
         others += [] if lines else planner.closest()[:1]
@@ -154,6 +156,13 @@ class _Planner:
                 return sentences
         return (yield from self.texts())
 
+    def is_own(self) -> Plan[bool]:
+        """Whether a question behind others names rows itself, and leaves nothing out."""
+        parsed = self.question
+        if not (parsed.is_asking and parsed.unread) or parsed.has("pronoun"):
+            return False
+        return bool(named_subjects(parsed, (yield from self.ranked())))
+
     def ranked(self, **arguments: Any) -> Plan[Sequence[ToolHit]]:
         """The rows that the search ranks first for the question."""
         parsed = self.question
@@ -198,7 +207,7 @@ class _Planner:
         for at in {*parsed.unread} - named:
             place += question.senses_of(parsed.words[at], parsed.language)
         words += [word for sense in place for word in ("", sense)]
-        query = facts.query_facts(kind, (*words,), question.generic_words())
+        query = facts.query_facts(kind, (*words,), parsed.generic)
         others = [meaning for meaning in parsed.values("number") if meaning[0] != kind]
         for way in ("when", "where"):
             fits = facts.fitting(query.facts, way) if asks_for(way, parsed.words) else ()
@@ -213,7 +222,7 @@ class _Planner:
         if ["many"] in parsed.values("count"):
             return evolve(query, facts=tuple(fact for fact in query.facts if fact.number))
         if not query.facts and not self.unheld(kind, (), None):
-            return facts.query_facts(kind, ("overvi",), question.generic_words())
+            return facts.query_facts(kind, ("overvi",), parsed.generic)
         return query
 
     def sentences_of(self, query: facts.FactQuery, rows: Sequence[ToolHit]) -> list[CitedSentence]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial, reduce
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TypeVar
 
 from attrs import evolve, frozen
@@ -19,8 +19,8 @@ from attrs import evolve, frozen
 from svc_core import data
 from svc_core.agent import times
 from svc_core.agent.agent_ports import Turn
-from svc_core.agent.row_facts import Phrase, compared_members, cue_of, cue_term, is_cue
-from svc_core.agent.text_query import english_terms, expressions
+from svc_core.agent.row_facts import Phrase, compared_members, cue_of, cue_term, cue_words, is_cue
+from svc_core.agent.text_query import asks_for, english_terms, expressions
 from svc_core.agent.times import TimeSpan
 from svc_core.text.country_names import names_by_code
 from svc_core.text.frequencies import background
@@ -49,6 +49,7 @@ _OWN_KINDS = dict(row[1].split(" ") for row in data.table_rows("questions.tsv") 
 """The kinds of rows that the words of a role describe; they leave open what is asked of others."""
 _GENERIC = frozenset({("generic", ""), ("overview", ""), ("list", ""), ("plain", "")})
 _TABLES = ("questions.tsv", "code_names.tsv")
+_ASKING = ("what", "which", "who", "when", "where", "why", "how", "many")
 _RUN_MAX, TEXT_MAX, _TURNS_MAX, _LIMIT_MAX = 4, 2_000, 10, 10
 _SENSES_MAX = 3  # meanings of a word
 _PARTS_MAX = 3  # questions in one
@@ -179,6 +180,20 @@ class ParsedQuestion:
         return self.has("most", "least") and not self.thresholds
 
     @property
+    def is_asking(self) -> bool:
+        """Whether a word of it asks ("which", "how"), and does not only lead on ("what about")."""
+        links = self.words_of("link")
+        words = [word for at, word in enumerate(self.words) if at not in links]
+        return any(asks_for(kind, words) for kind in _ASKING)
+
+    @property
+    def subject(self) -> str:
+        """The words that may be names, with the stop words between them."""
+        places = sorted({*self.unread, *self.place_words})
+        gaps = (set(range(first + 1, last)) for first, last in pairwise(places))
+        return self.text_of({*places}.union(*(gap for gap in gaps if gap <= self.stops)))
+
+    @property
     def stops(self) -> frozenset[int]:
         """The indexes of its stop words."""
         stops = stop_words(self.language) | stop_words("en")
@@ -190,6 +205,12 @@ class ParsedQuestion:
         plain = self.words_of("plain", "generic")
         telling = word_indexes(part for part in self.parts if part.role not in ("plain", "generic"))
         return telling | (frozenset(range(len(self.words))) - plain - self.stops)
+
+    @property
+    def generic(self) -> frozenset[Phrase]:
+        """The words that ask for nothing by themselves, but for those that a fact spells."""
+        words = (word for word in self.words if word in _spelled() and word not in _plain_words())
+        return generic_words() - {(cue_term(word),) for word in words}
 
     @property
     def unread(self) -> list[int]:
@@ -241,27 +262,29 @@ def question_of(turn: Turn) -> ParsedQuestion:
     return reduce(partial(_follow_up, now=turn.now), questions)
 
 
-def questions_of(turn: Turn) -> list[ParsedQuestion]:
-    """Parse the few questions that the last message joins, each behind those before it.
+def questions_of(turn: Turn) -> list[tuple[ParsedQuestion, ParsedQuestion]]:
+    """Parse the few questions that the last message joins: each alone, and behind those before it.
 
     Nothing where it is one question, or joins too many to be asked one by one.
     """
     first, *rest = joined_questions(turn.question[:TEXT_MAX])
     if not 0 < len(rest) < _PARTS_MAX:
         return []
-    questions = (parse_question(f"and {part}", turn.now) for part in rest)
     start = question_of(evolve(turn, question=first))
-    return [*accumulate(questions, partial(_follow_up, now=turn.now), initial=start)]
+    questions = [parse_question(f"and {part}", turn.now) for part in rest]
+    wholes = accumulate(questions, partial(_follow_up, now=turn.now), initial=start)
+    return [*zip([start, *questions], wholes, strict=True)]
 
 
 def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) -> ParsedQuestion:
     """The meaning of a question behind another, of which it may leave out what both share."""
     if before.span and before.span.start:
         question = parse_question(times.with_year(question.text, before.span.start.year), now)
-    words = fold_case(before.text_of({*before.unread, *before.place_words}))
-    subject = " ".join([words, *before.cves])
+    subject = " ".join([fold_case(before.subject), *before.cves])
     is_named = bool(question.cves or question.places or question.free())
-    is_asking = question.has("count", "number", "date", "relation", "overview", *_SPECIFIC)
+    free = {question.phrase[at] for at in question.free()}
+    is_asking = question.is_asking or (bool(free) and free <= cue_words())  # "and the capital?"
+    is_asking |= question.has("count", "number", "date", "relation", "overview", *_SPECIFIC)
     is_time = question.is_empty and question.span is not None
     if is_time or (question.has("link") and not is_asking and not question.has("pronoun")):
         text = before.text
@@ -274,7 +297,8 @@ def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) 
     if is_whole or question.cves or question.places:
         return question
     is_scoped = question.has("count", "most", "least", "latest", "earliest", "list")
-    if not question.has(*_SPECIFIC) and is_scoped and before.kinds:
+    is_open = not question.has(*_SPECIFIC) and not question.free(*before.kinds[:1])
+    if is_open and is_scoped and before.kinds:
         subject = before.text
     return parse_question(f"{question.text.rstrip(' ?')} {subject.rstrip(' ?')}?", now)
 
@@ -296,7 +320,8 @@ def parse_question(text: str, now: datetime) -> ParsedQuestion:
     others = word_indexes(part for part in parts if part.role in ("currency", "language", "plain"))
     places = tuple(run for run in runs if others.isdisjoint(range(*run[:2])))
     verbs = word_indexes(part for part in parts if part.role == "relation")
-    places = tuple(run for run in places if verbs.isdisjoint(range(*run[:2]))) or places
+    names = tuple(run for run in places if verbs.isdisjoint(range(*run[:2])))
+    places = names if any(part.role == "pronoun" for part in parts) else names or places
     cves = tuple(dict.fromkeys(match.upper() for match in _CVE.findall(text)))
     bounds = [*_bounds(undated, "above", "at_least", "below", "at_most")]
     limits = (*(bounds or _bounds(undated, "equal")),)
@@ -333,7 +358,11 @@ def senses_of(word: str, language: str) -> list[str]:
 
 def _parts(words: tuple[str, ...], language: str) -> Iterator[QuestionPart]:
     def lookup(run: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-        if (roles := _table().get(tuple(map(cue_term, run)), ())) or len(run) > 1:
+        roles = _table().get(tuple(map(cue_term, run)), ())
+        if len(run) == 1 and run[0] in _spelled():  # it means no word like it
+            own = _spelled()[run[0]]
+            return tuple(pair for pair in roles if pair[0] == "number" or pair in own)
+        if roles or len(run) > 1:
             return roles
         pairs = _table().get((*senses_of(run[0], language)[:1],), ())
         return tuple(pair for pair in pairs if pair[0] in _MEANT or "type=" in pair[1])
@@ -389,6 +418,22 @@ def _table() -> Mapping[Phrase, tuple[tuple[str, str], ...]]:
 def has_meaning(term: str, role: str) -> bool:
     """Whether a term alone has a role."""
     return any(name == role for name, _ in _table().get((term,), ()))
+
+
+@cache
+def _spelled() -> Mapping[str, set[tuple[str, str]]]:
+    """The roles of each word that means something alone, as a table spells it."""
+    words: dict[str, set[tuple[str, str]]] = {}
+    for row in (row for name in (*_TABLES, "facts.tsv") for row in data.table_rows(name)):
+        for text in times.in_english(row[2]).split("|"):
+            words.setdefault(text, set()).add((row[0], row[1]))
+    return words
+
+
+@cache
+def _plain_words() -> frozenset[str]:
+    stops = frozenset[str]().union(*map(stop_words, LANGUAGES))
+    return stops | {word for word, roles in _spelled().items() if roles & _GENERIC}
 
 
 @cache

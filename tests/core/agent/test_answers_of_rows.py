@@ -127,6 +127,13 @@ FOLLOWING = [
     (("What was the unemployment rate in Germany in Q1 2025?",), "q2", ["3.7%"]),
     (("What is the unemployment rate in Germany?",), "And in France?", ["France", "7.7%"]),
     (("What is the unemployment rate in Germany?",), "What is Mimikatz?", ["Mimikatz"]),
+    (("What is the CVSS score of CVE-2024-3400?",), "and the vendor?", ["affects Palo Alto"]),
+    (("What is the population of France?",), "and the capital", ["of France is Paris"]),
+    (
+        ("What is the merger of Alpenkorn and Brightwater worth?",),
+        "and how many people will the new company employ",
+        ["61,000 people"],
+    ),
 ]
 
 
@@ -186,6 +193,26 @@ JOINED = [
     ("When and where was Anna Marenko born?", ["was born on 1998-02-11"]),
     ("Who is APT28 and how many moons does Saturn have?", ["APT28 is described", "no answer"]),
     ("Wie viele Menschen starben beim Erdbeben in Ecuador?", ["killing nine people"]),
+    ("Who is APT28? Which tools does it use?", ["APT28 is described as", "APT28 uses Mimikatz"]),
+    ("What is the LEI of Microsoft? And of Cisco?", ["LEI of MICROSOFT", "LEI of CISCO"]),
+    (
+        "What is the CVSS score of CVE-2024-3400 and how heavy is the moon?",
+        ["base score of 10", "no answer about “heavy moon”"],
+    ),
+    (
+        "¿Cuál es la capital de Kosovo y qué moneda se usa allí?",
+        ["capital of Kosovo is Pristina", "currency of Kosovo is EUR"],
+    ),
+    (
+        "Who owns Salt Tern and who is the CEO of Cisco?",
+        ["owns – SALT TERN", "does not know any relation “CEO” of CISCO"],
+    ),
+    (
+        "What is the merger of Alpenkorn and Brightwater worth, and how many people will the new"
+        " company employ?",
+        ["14.2 billion", "61,000 people"],
+    ),
+    ("capital and currency of Ecuador", ["Ecuador is Quito", "currency of Ecuador is USD"]),
 ]
 
 
