@@ -1,4 +1,4 @@
-"""Requests to an application of this process, each by a client of its own."""
+"""Requests to an application of this process, each as a client sends its first."""
 
 from typing import Any
 
@@ -6,6 +6,8 @@ import httpx2
 
 ORIGIN = "https://api.example.org"
 CLIENT = ("127.0.0.1", 5000)
+FIELDS = tuple(httpx2.AsyncClient().headers.multi_items())
+"""What a client says of itself, unless it is told otherwise."""
 
 
 async def ask(
@@ -15,9 +17,20 @@ async def ask(
     *,
     client: tuple[str, int] = CLIENT,
     root_path: str = "",
+    headers: Any = None,
     **parts: Any,
 ) -> httpx2.Response:
-    """One request from that address; `parts` are those of `httpx2.AsyncClient.request`."""
+    """One request from that address; `parts` are those of `httpx2.Request`.
+
+    It goes past the client, whose cookies, redirects and limits of time take as long as an answer.
+    """
     transport = httpx2.ASGITransport(app, client=client, root_path=root_path)
-    async with httpx2.AsyncClient(transport=transport, base_url=ORIGIN) as session:
-        return await session.request(method, url, **parts)
+    fields = httpx2.Headers(headers)
+    usual = [(name, text) for name, text in FIELDS if name not in fields]
+    fields = httpx2.Headers([*usual, *fields.multi_items()])
+    address = f"{ORIGIN}{url}" if isinstance(url, str) and url[:1] == "/" else url
+    request = httpx2.Request(method, address, headers=fields, **parts)
+    response = await transport.handle_async_request(request)
+    response.request = request
+    await response.aread()
+    return response

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.themes import Theme
+from tests.themes import Theme, each
 
 FIRST, TWO = SimpleNamespace(id="one", number=1), SimpleNamespace(id="two", number=2)
 THREE = SimpleNamespace(id="three", number=3)
@@ -61,3 +61,16 @@ def test_a_row_is_made_of_the_subjects_of_which_something_is_promised():
     with pytest.raises(BaseExceptionGroup):
         theme.keep(resource(TWO))
     assert calls == [1, 0, -1]  # nothing that is promised of another
+
+
+def test_every_case_of_a_promise_is_tried_and_every_fault_told_by_its_case():
+    calls = []
+
+    @each([(3, 2), (1, 2), (0, 2), (5, 4)])
+    def test_it_is_larger(left, right):
+        calls.append(left)
+        assert left > right
+
+    with pytest.raises(BaseExceptionGroup, match=r"test_it_is_larger: \(1, 2\); \(0, 2\)"):
+        test_it_is_larger()
+    assert calls == [3, 1, 0, 5]

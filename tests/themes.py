@@ -6,7 +6,7 @@ makes one test of them for every subject, in place of one for every promise, sub
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import pytest
@@ -18,6 +18,46 @@ class _Promise:
     keep: Callable[..., None]
     applies: Callable[[Any], Any]
     cases: tuple[dict[str, Any], ...]
+
+
+def each(cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[[], None]]:
+    """Makes one test of a promise about many small cases, each a value or a tuple of several.
+
+    A row of its own takes longer than such a case. All are tried, and all faults are told.
+    """
+
+    def make(keep: Callable[..., None]) -> Callable[[], None]:
+        @wraps(keep)
+        def test() -> None:
+            attempts = ((f"{case!r:.200}", partial(keep, *_parts(case))) for case in cases)
+            _try_all(keep.__name__, attempts)
+
+        test.__signature__ = inspect.Signature()  # type: ignore[attr-defined]
+        return test
+
+    return make
+
+
+def _parts(case: Any) -> tuple[Any, ...]:
+    return case if type(case) is tuple else (case,)
+
+
+def _try_all(name: str, attempts: Iterable[tuple[str, Callable[[], None]]]) -> None:
+    """Try all of them.
+
+    Raises:
+        BaseExceptionGroup: of everything that did not hold, each with its name.
+    """
+    faults = []
+    for words, attempt in attempts:
+        try:
+            attempt()
+        except (Exception, pytest.fail.Exception) as fault:
+            fault.add_note(words)
+            faults.append(fault)
+    if faults:
+        notes = "; ".join(fault.__notes__[-1] for fault in faults)
+        raise BaseExceptionGroup(f"{name}: {notes}", faults)
 
 
 class Theme:
@@ -54,16 +94,7 @@ class Theme:
             BaseExceptionGroup: of everything that did not hold, each with its promise and case.
         """
         subject = request.getfixturevalue(self._name)
-        faults = []
-        for name, attempt in self._attempts(subject, request.getfixturevalue):
-            try:
-                attempt()
-            except (Exception, pytest.fail.Exception) as fault:
-                fault.add_note(name)
-                faults.append(fault)
-        if faults:
-            names = "; ".join(fault.__notes__[-1] for fault in faults)
-            raise BaseExceptionGroup(f"{subject.id}: {names}", faults)
+        _try_all(subject.id, self._attempts(subject, request.getfixturevalue))
 
     def _attempts(
         self, subject: Any, fixture: Callable[[str], Any]

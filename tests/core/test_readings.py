@@ -6,18 +6,19 @@ from typing import Any
 import pytest
 
 from tests.core import readings
+from tests.themes import each
 
 CASES = [
-    pytest.param(reader, *row, id=f"{reader}: {sentence} {number}")
+    (reader, sentence, row[:-1], row[-1])
     for reader in readings.READERS
     for sentence, rows in readings.stored(reader).items()
-    for number, row in enumerate((row[:-1], row[-1]) for row in rows)
+    for row in rows
 ]
 
 
-@pytest.mark.parametrize(("reader", "arguments", "expected"), CASES)
+@each(CASES)
 def test_a_text_is_read_as_it_is_stored(
-    reader: str, arguments: readings.Row, expected: Any
+    reader: str, sentence: str, arguments: readings.Row, expected: Any
 ) -> None:
     actual = readings.reading(reader, *arguments)
     assert actual == expected

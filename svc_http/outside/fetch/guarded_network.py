@@ -8,7 +8,7 @@ TLS and the Host field still use the name.
 import ssl
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import anyio
@@ -125,9 +125,9 @@ class GuardedClient:
         self, method: str, url: URL, fields: Iterable[tuple[str, str]], body: bytes | None = None
     ) -> AbstractAsyncContextManager[Response]:
         """Send a request; the context gives the answer and closes its connection at the end."""
-        if self._pool is None:  # not before: reading the root certificates takes about 0.1 s
+        if self._pool is None:
             self._pool = AsyncConnectionPool(
-                ssl_context=self._tls or create_ssl_context(trust_env=False),
+                ssl_context=self._tls or _public_tls(),
                 max_connections=None,
                 max_keepalive_connections=0,
                 network_backend=self._network,
@@ -146,6 +146,12 @@ class GuardedClient:
         """Close all connections."""
         if self._pool is not None:
             await self._pool.aclose()
+
+
+@cache
+def _public_tls() -> ssl.SSLContext:
+    """The root certificates of the public web: reading them takes about 0.1 s, once."""
+    return create_ssl_context(trust_env=False)
 
 
 async def _start_tls(

@@ -139,7 +139,7 @@ def _reshape(
     connection: sqlite3.Connection, table: SqliteTable, old: _Shape | None, new: _Shape
 ) -> None:
     steps = table.create_tables() if old is None else []
-    was = old or _NO_SHAPE | {"indexes": []}
+    was = old or _NO_SHAPE | {"indexes": [], "keys": new["keys"], "numbers": new["numbers"]}
     for kind, step in _DROPPING.items():
         steps += [table.statement(step, name) for name in was[kind] if name not in new[kind]]
     for kind, step in _ADDING.items():

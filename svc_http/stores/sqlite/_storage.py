@@ -90,7 +90,7 @@ class SqliteStorage(RelationalStorage):
             limits.units_per_commit,
         )
         self._readers = tuple(
-            ReaderThread(connect_reader(path), self._reads, history.check, limits.unit_seconds)
+            ReaderThread(path, self._reads, history.check, limits.unit_seconds)
             for _ in range(limits.readers)
         )
 
@@ -111,7 +111,7 @@ class SqliteStorage(RelationalStorage):
         Raises:
             StoreBusy: another process holds the lock of the file.
         """
-        path, declarations = Path(path), tuple(collections)
+        path, declarations = Path(path).absolute(), tuple(collections)
         with ExitStack() as opening:
             lock = opening.enter_context(FileLock(path))
             connection = opening.enter_context(closing(connect_writer(path)))
@@ -162,8 +162,7 @@ class SqliteStorage(RelationalStorage):
         self._reads.close()
         self._writes.close()
         for reader in self._readers:
-            reader.thread.join()
-            reader.connection.close()
+            reader.close()
         self._writer.thread.join()
         # SQLite moves the write-ahead log into the file when the last connection closes.
         self._writer.connection.close()

@@ -8,7 +8,7 @@ Rule 2: every filter has an index that ends in the sort key, so a page costs the
 
 import string
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from svc_core.operation.ports import NO_NUMBER, Collection
@@ -21,6 +21,7 @@ _TOKEN_CHARS = string.punctuation.replace("'", "''")
 _TOKENIZER = f"ascii tokenchars '{_TOKEN_CHARS}'".replace('"', '""')
 
 _SQL = named_statements(__package__, "collection.sql")
+_TYPES = {"k": "TEXT", "n": f"INTEGER NOT NULL DEFAULT {NO_NUMBER}"}
 
 
 class SqliteTable:
@@ -44,7 +45,9 @@ class SqliteTable:
             "marks": ", ".join("?" * len(columns)),
             "updates": ", ".join(f"{name} = ?" for name in columns),
             "tokenizer": _TOKENIZER,
-            "no_number": NO_NUMBER,
+            # Each column that is added later has SQLite read the whole schema again.
+            "filters": "".join(f", {name} {_TYPES[name[0]]}" for name in sorted(filters)),
+            **_TYPES,
         }
         self.get = self.statement("get")
         self.get_many = self.statement("get_many")
@@ -69,12 +72,12 @@ class SqliteTable:
         return text.format(**self._names, name=name, key=key, number=number, index=index)
 
     def create_tables(self) -> list[str]:
-        """The statements that create the tables of a collection, without its key columns."""
+        """The statements that create the tables of a collection, with its key columns."""
         kinds = ["create", "create_facets"]
         kinds += ["create_across"] * (self.collection.scope == "tenant")
         return [self.statement(kind) for kind in kinds]
 
-    @property
+    @cached_property
     def indexes(self) -> dict[str, str]:
         """The statements that create the indexes of the order and of filters, by the name of the
         index in a shape: that of its filter, with ` digest` behind it where it has no order.

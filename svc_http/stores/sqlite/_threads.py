@@ -45,6 +45,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from attrs import field, frozen
 
@@ -52,6 +53,7 @@ from svc_core.operation.ports import CommitListener, StorageUnavailable
 from svc_http.stores.sqlite._history import FileHistory
 from svc_http.stores.sqlite._traces import RETRY_SECONDS
 from svc_http.stores.sqlite._write_batch import WriteBatch
+from svc_http.stores.sqlite.file_connection import connect_reader
 from svc_http.stores.sqlite.work_queue import (
     JobOutcome,
     SqliteJob,
@@ -186,17 +188,35 @@ class _TornBatch(Exception):  # noqa: N818 - named after the state
 
 @frozen(eq=False)
 class ReaderThread:
-    """A thread that runs reading units, several on one snapshot."""
+    """A thread that runs reading units, several on one snapshot.
 
-    connection: sqlite3.Connection
+    It connects with its first unit: most commands have fewer units than there are readers, and a
+    connection begins by reading the whole schema.
+    """
+
+    path: Path
     queue: WorkQueue
     check: Callable[[], None]
     unit_seconds: float = UNIT_SECONDS
     thread: threading.Thread = field(init=False)
+    _connections: list[sqlite3.Connection] = field(init=False, factory=list)
 
     def __attrs_post_init__(self) -> None:
         """Start the thread; it ends when the queue is closed and empty."""
         object.__setattr__(self, "thread", _start(self._serve, "svc-sqlite-reader"))
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection of this thread, from the first use on."""
+        if not self._connections:
+            self._connections.append(connect_reader(self.path))
+        return self._connections[0]
+
+    def close(self) -> None:
+        """Wait for the end of the thread and close its connection."""
+        self.thread.join()
+        for connection in self._connections:
+            connection.close()
 
     def _serve(self) -> None:
         while batch := self.queue.take(UNITS_PER_SNAPSHOT):
@@ -211,7 +231,7 @@ class ReaderThread:
             outcomes = [self._run(job) for job in batch]
             self.connection.execute("COMMIT")
         except (sqlite3.Error, StorageUnavailable) as error:
-            _rollback(self.connection)
+            _rollback(*self._connections)
             return [JobOutcome(job, error=translate_error(error)) for job in batch]
         return outcomes
 
@@ -234,6 +254,7 @@ def _start(serve: Callable[[], None], name: str) -> threading.Thread:
     return thread
 
 
-def _rollback(connection: sqlite3.Connection) -> None:
-    if connection.in_transaction:
-        connection.execute("ROLLBACK")
+def _rollback(*connections: sqlite3.Connection) -> None:
+    for connection in connections:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")

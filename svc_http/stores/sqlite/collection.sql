@@ -24,8 +24,8 @@ DELETE FROM {texts} WHERE rowid = ?
 SELECT row, tenant, id, version, body FROM {rows} WHERE row > ? ORDER BY row LIMIT ?
 -- create
 CREATE TABLE {rows} (row INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL,
-  version INTEGER NOT NULL, ord INTEGER NOT NULL, facets TEXT NOT NULL, body BLOB NOT NULL, UNIQUE
-  (tenant, id))
+  version INTEGER NOT NULL, ord INTEGER NOT NULL, facets TEXT NOT NULL, body BLOB NOT NULL
+  {filters}, UNIQUE (tenant, id))
 -- create_order
 CREATE INDEX i_{rows} ON {rows} (tenant, ord DESC, id DESC)
 -- create_facets
@@ -39,14 +39,14 @@ CREATE VIRTUAL TABLE {texts} USING fts5(owner, tokens, tokenize = "{tokenizer}")
 -- drop_texts
 DROP TABLE {texts}
 -- add_key
-ALTER TABLE {rows} ADD COLUMN k_{name} TEXT
+ALTER TABLE {rows} ADD COLUMN k_{name} {k}
 -- index_key
 CREATE INDEX i_{rows}_{name} ON {rows} (tenant, k_{name}, ord DESC, id DESC) WHERE k_{name} IS
   NOT NULL
 -- index_digest
 CREATE INDEX i_{rows}_{name} ON {rows} (tenant, k_{name}) WHERE k_{name} IS NOT NULL
 -- add_number
-ALTER TABLE {rows} ADD COLUMN n_{name} INTEGER NOT NULL DEFAULT {no_number}
+ALTER TABLE {rows} ADD COLUMN n_{name} {n}
 -- index_number
 CREATE INDEX i_{rows}_{name} ON {rows} (tenant, n_{name} DESC, id DESC)
 -- index_pair

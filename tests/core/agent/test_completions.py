@@ -1,6 +1,7 @@
 """Streams of OpenAI's form, with the habits of those who make them."""
 
 import json
+from itertools import product
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from svc_core.agent import completions
 from svc_core.agent.answer_events import Usage
 from svc_core.agent.completions import Completion, Frames, ModelCall, UpstreamFailure, refusal
 from svc_core.contract import problem
+from tests.themes import each
 from tests.upstream import call, chunk, frame, words
 
 CVE, QUERY = {"cveId": "CVE-2024-3400"}, {"q": "port"}
@@ -159,8 +161,7 @@ CALLS: dict[str, tuple[list[Any], list[tuple[str, Any]]]] = {
 }
 
 
-@pytest.mark.parametrize("finish", ["tool_calls", "stop", "function_call", "length"])
-@pytest.mark.parametrize("case", CALLS)
+@each(list(product(CALLS, ["tool_calls", "stop", "function_call", "length"])))
 def test_calls_are_put_together_whatever_the_habits(case: str, finish: str) -> None:
     chunks, expected = CALLS[case]
     completion = Completion()

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_core.base.egress import EgressError, check_callback, is_allowed, is_public_name
+from tests.themes import each
 
 GOOD = [
     "https://hooks.example.com/svc",
@@ -89,7 +90,7 @@ def test_a_developer_may_be_called_back_on_loopback_alone(url):
         check_callback(url)
 
 
-@pytest.mark.parametrize("url", [f"https://{host}/hook" for host in HOSTILE_HOSTS] + HOSTILE_URLS)
+@each([f"https://{host}/hook" for host in HOSTILE_HOSTS] + HOSTILE_URLS)
 def test_hostile_addresses_are_refused(url):
     with pytest.raises(EgressError):
         check_callback(url)

@@ -14,6 +14,7 @@ from svc_core.formats.table import FORMATS, Document, read_document
 from svc_core.intel.intake.kinds import KINDS
 from svc_core.wire import camel, structure
 from tests.core.formats import golden
+from tests.themes import each
 
 REAL = Path(os.environ.get("SVC_REAL_DATA", ""))  # noqa: TID251 - what the tests are given
 REAL_DOCUMENTS: dict[str, dict[str, Any]] = json.loads(
@@ -21,10 +22,10 @@ REAL_DOCUMENTS: dict[str, dict[str, Any]] = json.loads(
 )
 FORMAT_IDS = sorted(path.stem for path in golden.FILES.glob("*.json"))
 CASES = [
-    pytest.param(format_id, case, id=f"{format_id}: {case.get('case', sentence)} {number}")
+    (format_id, sentence, case)
     for format_id in FORMAT_IDS
     for sentence, cases in golden.stored_cases(format_id).items()
-    for number, case in enumerate(cases)
+    for case in cases
 ]
 
 
@@ -72,8 +73,10 @@ def test_a_storm_is_a_tropical_cyclone_where_its_source_or_title_says_so(
 # -- made-up documents -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("format_id", "case"), CASES)
-def test_a_document_gives_what_is_stored_of_it(format_id: str, case: golden.Case) -> None:
+@each(CASES)
+def test_a_document_gives_what_is_stored_of_it(
+    format_id: str, sentence: str, case: golden.Case
+) -> None:
     contents, stored = golden.read_contents(format_id, case), case.get("contents", {})
     assert contents == stored
     assert json.dumps(contents, sort_keys=True) == json.dumps(stored, sort_keys=True)

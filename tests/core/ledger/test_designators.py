@@ -2,6 +2,7 @@
 
 import string
 from ipaddress import IPv6Address
+from itertools import product
 from typing import get_args
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from svc_core.contract.problem import Problem
 from svc_core.formats.designators.schemes import SCHEMES
 from svc_core.ledger.designator_input import VALUE_MAX, SchemeName, normalise
+from tests.themes import each
 
 WILD = ":*" * 7
 SHA = "3660315a9af3df255d8f19ab077e4797822b41488a0e2a04bc6af71213c23274"
@@ -328,13 +330,13 @@ def mutants(draw):
     return scheme, value
 
 
-@pytest.mark.parametrize(("scheme", "value", "normal"), GOOD)
+@each(GOOD)
 def test_every_spelling_gives_the_one_value(scheme, value, normal):
     assert normalise(scheme, value) == normal
     assert normalise(scheme, normal) == normal
 
 
-@pytest.mark.parametrize(("scheme", "value"), BAD)
+@each(BAD)
 def test_what_is_not_one_of_the_scheme_is_refused(scheme, value):
     with pytest.raises(Problem) as failure:
         normalise(scheme, value, "/value")
@@ -385,8 +387,7 @@ def test_a_refusal_says_that_secrets_do_not_belong_into_a_url():
     assert "password" in str(failure.value.detail)
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("value", ["a" * (VALUE_MAX + 1), "1" * 1_000_000, "a\x00b", "a\ud800b"])
+@each(list(product(SCHEMES, ["a" * (VALUE_MAX + 1), "1" * 1_000_000, "a\x00b", "a\ud800b"])))
 def test_no_scheme_takes_what_is_too_long_or_cannot_be_stored(scheme, value):
     with pytest.raises(Problem) as failure:
         normalise(scheme, value)

@@ -16,6 +16,7 @@ import pytest
 from attrs import frozen
 
 from svc_http.run.cli import main
+from tests import plain_http
 from tests.extras import NONE
 from tests.nursery import Child, environment
 
@@ -97,7 +98,7 @@ class Server:
             self.stop(signal.SIGKILL)
             raise AssertionError(f"the server did not start: {''.join(self.log)}")
         self.addresses: dict[str, str] = json.loads(line)
-        self.http = httpx2.Client(trust_env=False, timeout=10)
+        self.http = plain_http.client(timeout=10)
 
     def _read(self, stream: Any) -> None:
         self.log.extend(stream)

@@ -13,6 +13,7 @@ import httpx2
 import pytest
 
 from svc_core.contract.cursor import open_watermark
+from tests import plain_http
 from tests.nursery import DEVNULL, Child
 
 WRITERS = 12
@@ -30,10 +31,11 @@ class House:
         self.workspace = workspace
 
     def client(self) -> httpx2.Client:
-        return httpx2.Client(base_url=self.origin, headers=self.fields, trust_env=False, timeout=60)
+        return plain_http.client(base_url=self.origin, headers=self.fields)
 
     def open_streams(self) -> int:
-        text = httpx2.get(f"{self.origin}/metrics", trust_env=False).text
+        with self.client() as client:
+            text = client.get("/metrics").text
         return int(float(text.split("\nsvc_streams_open ")[1].split("\n")[0]))
 
 

@@ -16,6 +16,7 @@ import pytest
 import standardwebhooks
 
 from svc_core.webhooks.signing import secret_key
+from tests import plain_http
 from tests.nursery import DEVNULL, Child
 
 SECRET = "whsec_" + "QUFB" * 8
@@ -208,7 +209,7 @@ class Asking(threading.Thread):
         self.begun = threading.Event()
 
     def run(self) -> None:
-        with httpx2.Client(trust_env=False, timeout=60) as client:
+        with plain_http.client() as client:
             while True:
                 try:
                     answer = client.post(self.url, headers={"authorization": f"Bearer {self.key}"})

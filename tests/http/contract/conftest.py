@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -992,6 +992,12 @@ def contract() -> Contract:
     return Contract(catalog.OPERATIONS)
 
 
+@cache
+def unlimited_contract() -> Contract:
+    """The same where nothing is limited."""
+    return Contract(catalog.OPERATIONS, is_limited=False)
+
+
 def _storage(store: str, folder: Path | None = None) -> Any:
     """The store that the run stands on where any will do, which is that in memory by itself."""
     name = BACKEND.name if store == "memory" else store
@@ -1018,8 +1024,8 @@ def make_world(contract: Contract, tmp_path: Path) -> Iterator[Callable[..., Wor
     ) -> World:
         every = (*catalog.OPERATIONS, *operations)
         is_limited = settings.get("rate_limits", True)
-        judge = contract
-        if operations or not is_limited:
+        judge = contract if is_limited else unlimited_contract()
+        if operations:
             judge = Contract(every, is_limited=is_limited)
         worlds.append(World(judge, _storage(store, tmp_path), every, **settings))
         return worlds[-1].settle(is_sown=is_sown)

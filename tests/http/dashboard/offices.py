@@ -18,7 +18,7 @@ from svc_http.dashboard import security
 from svc_http.dashboard.form_fields import fields_of
 from svc_http.dashboard.forms import with_row
 from svc_http.dashboard.page_addresses import is_for_operators, page_address, page_ids
-from tests.http.contract.conftest import Contract, World
+from tests.http.contract.conftest import World, unlimited_contract
 from tests.http.contract.conftest import _storage as storage_of
 from tests.in_process import ask
 from tests.pages.document import Document
@@ -47,9 +47,10 @@ class Office:
     """A world, its people, and their browsers; `ids` remembers rows that no key sees."""
 
     def __init__(self) -> None:
-        contract = Contract(catalog.OPERATIONS, is_limited=False)
         storage = storage_of("memory")
-        self.world = World(contract, storage, catalog.OPERATIONS, rate_limits=False).settle()
+        self.world = World(
+            unlimited_contract(), storage, catalog.OPERATIONS, rate_limits=False
+        ).settle()
         self.home, self.abroad = self.world.tenants["a"], self.world.tenants["b"]
         self.people: dict[str, SignedUp] = {}
         for role in ROLES:

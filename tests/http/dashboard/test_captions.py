@@ -16,12 +16,13 @@ from svc_http.dashboard.form_fields import fields_of
 from svc_http.dashboard.menu import menu_rows
 from svc_http.dashboard.page_addresses import BY_ID, EVERY, is_safe, page_ids
 from svc_http.dashboard.value_shapes import short_text, title_of
+from tests.themes import each
 
 TITLE_LENGTH = 30
 TERMINAL = re.compile(r"repeatable|\bsvc \w+ \w+|(?<!\w)--\w+|likewise|\bprint", re.IGNORECASE)
 """What means nothing to a person in a browser."""
 
-each_operation = pytest.mark.parametrize("operation", EVERY, ids=lambda operation: operation.id)
+each_operation = each(EVERY)
 
 
 @pytest.mark.parametrize(

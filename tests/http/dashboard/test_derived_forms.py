@@ -23,6 +23,7 @@ from svc_http.dashboard.page_addresses import (
     steps_of,
     tail_of,
 )
+from tests.themes import each
 
 WORKSPACE = "wsp_" + "a" * 24
 WORDS = """
@@ -42,7 +43,7 @@ def inputs_within(items, within=()):
             yield ".".join((*within, item.name)), item
 
 
-each_operation = pytest.mark.parametrize("operation", EVERY, ids=lambda operation: operation.id)
+each_operation = each(EVERY)
 
 
 # -- addresses ---------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from svc_http.service.service_units import Service
 from svc_http.service.workers.retention import forget_acts
 from tests.backends import NAMES
 from tests.core.access.accounts.offices import EVERY, TERMINAL, Offices, Person
+from tests.themes import each
 
 SECRET = "whsec_" + "U0VD" * 8
 ASKED = {"idempotency_key": "a-key-of-the-caller"}
@@ -156,7 +157,7 @@ def test_of_a_sealed_answer_and_a_sent_secret_the_log_has_nothing() -> None:
     play(scene)
 
 
-@pytest.mark.parametrize("operation", EVERY.values(), ids=lambda each: each.id)
+@each(EVERY.values())
 def test_what_changes_something_is_audited_and_what_reads_is_not(operation: Any) -> None:
     exports = {"openReport", "exportRecords", "exportSubject"}
     if operation.guarded or operation.unit.kind == "write":
