@@ -128,7 +128,7 @@ def _reports(terms: Set[str], hits: Sequence[Hit], pool: Sequence[Reading]) -> l
     """Hits without templates, but those that held the query in nothing else."""
     rest = without_templates([hit.reading for hit in hits], pool)
     return [
-        ScoredItem(reading, hit.share, hit.sureness)
+        ScoredItem(reading, hit.share, hit.sureness, hit.head)
         for hit, reading in zip(hits, rest, strict=True)
         if reading is hit.reading or hit.nearness or not terms.isdisjoint(reading.counts)
     ]

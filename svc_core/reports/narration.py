@@ -72,7 +72,9 @@ REACH_MIN = 2  # publishers of a development; 28 of 33 such tell the main news, 
 _NEW_MIN = 0.55  # of a headline, by the squares of its weights, that the lead's development lacks
 _NEW_LINE_MIN = 1 - ANEW_MIN  # the same, that no headline before it has
 _NEWNESS = 0.5  # how much more the newest development counts of those that several report
-_LEAD_MIN = 0.5  # of the best score of a story: below, an item tells a side that was not asked for
+# Of the best score of a story: below, an item tells a side that was not asked for, but where its
+# headline and lead hold so much of what the best ones do of the query; and where none holds any.
+_LEAD_MIN, _LEAD_HEAD, _LEAD_MIN_UNNAMED = 0.7, 0.9, 0.5
 _MATCH = 0.25  # power of the score: what leads is what most items say, and then what was asked
 _ROUNDING = 1e-6
 # Of the best score, over the root of the number of items: a story of several is about the subject
@@ -369,15 +371,13 @@ class Narrator:
         if is_twin or intro is None or not (is_quoted or self._is_new(intro)):
             return []
         quotes = self._pick(plan, intro)
-        if is_quoted and len(quotes) == 1:
-            return []
-        plan.section = [self._quote(plan, quote) for quote in quotes]
+        if len(quotes) > is_quoted:
+            plan.section = [self._quote(plan, quote) for quote in quotes]
         return plan.section
 
     def _is_new(self, quote: Extract) -> bool:
         """Whether no quoted sentence says the same."""
-        stands = _key(quote.text) in self._lines
-        return not stands and not any(
+        return _key(quote.text) not in self._lines and not any(
             unit_cosine(quote.vector, earlier.vector) >= _AGAIN_MIN for earlier in self._quotes
         )
 
@@ -446,8 +446,7 @@ class Narrator:
         Of the development that this, or a further headline, tells of first each further publisher
         is named once as also reporting it; the others are on the same event, where they are close.
         """
-        own = [line for line in plan.lines if line not in plan.further]
-        lines = plan.section or own[-1:]
+        lines = plan.section or [line for line in plan.lines if line not in plan.further][-1:]
         target = lines[-1]
         every = [item for line in plan.lines for item in (*line.sources, *line.also)]
         ids = {item.id for item in (*every, *target.same_event)}
@@ -480,12 +479,14 @@ def _plan(story: Story, language: str, frequencies: Frequencies, best: float) ->
         for member in group
     }
     latest = max(member.evidence.at for member in own)
+    head = max(member.head for member in own)
+    least = (_LEAD_MIN if head else _LEAD_MIN_UNNAMED) * story.score
 
     def merit(member: ScoredItem) -> tuple[bool, bool, bool, float, str]:
         headline = member.reading.headline
         has_words = bool(headline) and not is_broken(f"{headline} {member.evidence.text}")
         is_comment = _is_aside(member) or is_aside(headline, member.reading.language)
-        is_far = member.score < _LEAD_MIN * story.score
+        is_far = member.score < least and not member.head >= _LEAD_HEAD * head > 0
         publishers = reach[member.evidence.id]
         weight = member.score**_MATCH * shares[member] * log2(1 + publishers)
         if publishers >= REACH_MIN:

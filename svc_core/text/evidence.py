@@ -137,12 +137,14 @@ class Reading:
 class ScoredItem:
     """An item and its relevance to the query.
 
-    `sureness` are the log-odds that it is about the query, where its story is the most relevant.
+    `sureness` are the log-odds that it is about the query, where its story is the most relevant;
+    `head` is the share of the query that its headline and lead hold.
     """
 
     reading: Reading
     score: float
     sureness: float = inf
+    head: float = 0.0
 
     @property
     def evidence(self) -> EvidenceTexts:

@@ -101,6 +101,9 @@ _REPORT = "Three ships wait off Fjordby for their crews."
                 "Crews wait at the quay after it was sold, in Fjordby, May 16, 2021.",
             )
         ),
+        ("Bo Dahl / Quay News The mayor of Fjordby sold three ships.", []),
+        ("Ann Lund/Quay Images Fjordby sold three ships to its mayor.", []),
+        ("The Fjordby/Norstad ferry sold three ships to the mayor.",) * 2,
         ("Fjordby has more ships than its mayor can sell.",) * 2,
         ("The mayor of Norstad joined the crews to discuss three ships.",) * 2,
         ("Three ships wait off Fjordby, Quay News reports.",) * 2,

@@ -805,21 +805,42 @@ def test_a_comment_is_told_in_a_line_where_there_is_news(make, week) -> None:
     assert [line.text for line in alone.words.opening] == ["Why Zeppelins came to Boston so late."]
 
 
-@pytest.mark.parametrize(("score", "expected"), [(0.6, "large"), (0.4, "asked")])
-def test_what_leads_a_story_has_half_of_its_best_score(
-    make, week, score: float, expected: str
+@pytest.mark.parametrize(
+    ("score", "head", "top", "expected"),
+    [
+        (0.6, 0.0, 0.0, "large"),  # nothing names what was asked for
+        (0.4, 0.0, 0.0, "asked"),
+        (0.8, 0.5, 1.0, "large"),
+        (0.6, 0.5, 1.0, "asked"),  # headline and lead of one item alone name the side
+        (0.4, 1.0, 1.0, "large"),  # all name it
+    ],
+)
+def test_what_leads_a_story_is_the_side_of_it_that_was_asked_for(
+    make, week, score: float, head: float, top: float, expected: str
 ) -> None:
     large = [
         ScoredItem(
-            reading_of(make("Hangar fire spreads to Fjordby", id=f"f{at}", source=at)), score
+            reading_of(make("Hangar fire spreads to Fjordby", id=f"f{at}", source=at)),
+            score,
+            head=head,
         )
         for at in "123"
     ]
-    asked = ScoredItem(reading_of(make("Mayor leaves as hangar fire spreads", source="m")), 1.0)
+    mayor = reading_of(make("Mayor leaves as hangar fire spreads", source="m"))
+    asked = ScoredItem(mayor, 1.0, head=top)
     story = Story("s", (*large, asked), (tuple(large), (asked,)))
     report = draft_report("W", "t", week, StorySelection((story,), (), 4, Frequencies(1000)))
     lead = report.words.sources[0].title
     assert lead == {"large": "Hangar fire spreads to Fjordby"}.get(expected, asked.evidence.title)
+
+
+def test_a_copy_of_an_item_makes_it_no_closer_to_the_rest_of_its_story(make, week) -> None:
+    mourners = "Mourners meet at a lake near Fjordby after the Zeppelin fire"
+    main = [make(f"Zeppelin fire at Fjordby harbour kills {at}", id=at, source=at) for at in "345"]
+    copies = [make(mourners, id=f"m{at}", source="echo") for at in range(9)]
+    alone, among = (made_of(week, [*main, *copies[:count]]) for count in (1, 9))
+    assert alone.words.opening[0].text == among.words.opening[0].text
+    assert "kills" in among.words.opening[0].text
 
 
 def test_of_another_development_only_what_is_close_to_the_whole_story_is_quoted(make, week) -> None:
