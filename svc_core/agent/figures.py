@@ -49,6 +49,23 @@ def company_figures(
     return (fiscal or ends)[:1]
 
 
+def of_concept(
+    rows: Sequence[ToolHit], words: Mapping[str, frozenset[str]], least: int
+) -> list[ToolHit]:
+    """The rows of the concept whose words, most of them, are more than `least` of these words.
+
+    Of several that hold as many, that of the fewest words.
+    """
+    best: dict[tuple[int, int], list[ToolHit]] = {}
+    for row in rows:
+        for name in filter(None, (row.row["concept"]["name"], row.row["metric"])):
+            own = {*facts.phrase(facts.in_words(name))}
+            overlap = sum(not own.isdisjoint(meanings) for meanings in words.values())
+            if overlap > least and 2 * overlap > len(own):
+                best.setdefault((overlap, -len(own)), []).append(row)
+    return best[max(best)] if best else []
+
+
 def of_filings(
     company: ToolHit, rows: Sequence[ToolHit], question: ParsedQuestion
 ) -> list[ToolHit]:
@@ -67,7 +84,8 @@ def of_filings(
 
 
 def _with_title(company: ToolHit, row: ToolHit) -> ToolHit:
-    title = f"{company.title}: {facts.in_words(str(row.row['metric']))} {row.row['periodEnd']}"
+    name = facts.in_words(row.row["metric"] or row.row["concept"]["name"])
+    title = f"{company.title}: {name} {row.row['periodEnd']}"
     return attrs.evolve(row, row={**row.row, "entity": company.title}, title=title)
 
 

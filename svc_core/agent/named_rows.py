@@ -14,12 +14,15 @@ from attrs import evolve, frozen
 from svc_core.agent.agent_ports import ToolHit
 from svc_core.agent.question import ParsedQuestion, word_indexes
 from svc_core.agent.row_facts import cue_words
-from svc_core.agent.text_query import TYPO_MIN, is_close, is_strange
+from svc_core.agent.text_query import TYPO_MIN, is_close, is_role, is_strange
 from svc_core.intel.linking.name_forms import normal_name
 from svc_core.text.words import split_words
 
 _NAMELESS = ("newsItem", "incident", "event", "market", "signal", "report", "indicator")
 """Kinds of rows whose titles are sentences."""
+_SHARE = 1 / 3
+"""Of the weight of the heaviest name, what a word has to weigh to be a part of another one: "post"
+beside "Kim Yo Jong" is a word, and not the company Post Holdings."""
 
 
 @frozen
@@ -41,6 +44,9 @@ def named_subjects(question: ParsedQuestion, hits: Sequence[ToolHit]) -> list[Su
         rows = [*groups[words].values()]
         best = [hit for is_verbatim, hit in rows if is_verbatim] or [hit for _, hit in rows]
         is_clear = bool(matches) or len({hit.title for hit in best}) == 1
+        is_full = len(words) > 1 or words <= question.place_words or any(flag for flag, _ in rows)
+        least = max((question.weight(subject.words) for subject in subjects), default=0) * _SHARE
+        is_clear &= is_full or question.weight(words) >= least
         if is_clear and not any(words & subject.words for subject in subjects):
             subjects.append(Subject(words, tuple(best)))
     return sorted(subjects, key=lambda subject: min(subject.words))
@@ -60,7 +66,7 @@ def _matches(
         names = [
             (len(run), form is verbatim and verbatim != plain, run)
             for label in names_of_hit(hit.row)
-            for verbatim, plain in [(split_words(label), normal_name(label).split())]
+            for verbatim, plain in [(split_words(label), _plain_name(label, hit))]
             for form in (verbatim, plain)
             if len(form) > is_title and (run := _run(question.words, form, same)) & meant
             if run & meant == meant or not run & meant <= roles
@@ -72,6 +78,13 @@ def _matches(
             for start, end, code in question.places:
                 if code == hit.row["row"]["countryCode"]:
                     yield frozenset(range(start, end)), False, hit
+
+
+def _plain_name(label: str, hit: ToolHit) -> list[str]:
+    """The words of a name without legal forms, and without the title of a person."""
+    words = normal_name(label).split()
+    is_titled = hit.row["row"].get("type") == "person" and len(words) > 2 and is_role(words[0])
+    return words[is_titled:]
 
 
 def _run(

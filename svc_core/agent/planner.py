@@ -36,13 +36,14 @@ from svc_core.agent.row_facts import CitedSentence, english_list, quote_text
 from svc_core.agent.sentence_meaning import Comparison, nearest_sentences
 from svc_core.agent.text_query import TYPO_MIN, asks_for, expressions
 from svc_core.base import instants
+from svc_core.text.synonyms import compound_parts
 from svc_core.text.words import term_of, terms
 
 T = TypeVar("T")
 
 CALLS_MAX = 24
 """Tool calls of one answer; each page of a list is one."""
-_PAGES_MAX, _PAGE = 16, 100
+_PAGES_MAX, _NEWEST_MAX, _PAGE = 16, 4, 100
 _SHOWN_MAX, _CITED_MAX, _CLOSE_MAX = 5, 10, 3
 _RANKED, _ALIKE_MAX = 50, 3
 CLOSE_MIN = 0.3
@@ -127,10 +128,11 @@ class _Planner:
         return answer
 
     def list_all(self, name: str, **arguments: Any) -> Plan[ToolAnswer]:
-        """The rows of all pages up to a bound; `has_more` where there are others."""
+        """The rows of all `pages` up to a bound; `has_more` where there are others."""
+        pages = arguments.pop("pages", _PAGES_MAX)
         first = answer = yield from self.call(name, **arguments, limit=_PAGE)
         hits = [*first.hits]
-        for _ in range(_PAGES_MAX - 1):
+        for _ in range(pages - 1):
             cursor = answer.body.get("meta", {}).get("page", {}).get("nextCursor")
             if cursor is None:
                 break
@@ -148,9 +150,9 @@ class _Planner:
                 return sentences
         self.hits = yield from self.ranked()
         self.subjects = named_subjects(self.question, self.hits)
-        ways = (self.news, self.metrics, self.filings, self.series, self.ledger, self.report)
-        others = (self.lists, self.subject_facts, self.described, self.looser_lists)
-        for way in (*ways, *others):
+        numbers = (self.concepts, self.metrics, self.filings, self.series)
+        rows = (self.ledger, self.report, self.lists, self.subject_facts, self.described)
+        for way in (self.news, *numbers, *rows, self.looser_lists):
             sentences = yield from way()
             if sentences:
                 return sentences
@@ -196,6 +198,10 @@ class _Planner:
             if parsed.countries and not is_in_country(row.row, parsed.countries):
                 open_ |= parsed.place_words - self.named_words
         return parsed.weight(open_) / (parsed.weight(parsed.content) or 1.0)
+
+    def is_met(self, kind: str, subject: ToolHit, text: str) -> bool:
+        """Whether a sentence about a row that is named leaves little of the question open."""
+        return self.unheld(kind, (), evolve(subject, row={"": text})) <= UNHELD_MAX
 
     # -- facts of rows -------------------------------------------------------------------------
 
@@ -259,8 +265,8 @@ class _Planner:
                 types = _FACT_KINDS.get(str(row.row.get("type")), "entity")
                 kind = "country" if "alpha3" in row.row else types
                 by_kind.setdefault(kind, []).append((yield from self.full_row(kind, row)))
-        edges = (yield from self.relations()) if self.question.has("relation") else []
-        relation = self.question.words_of("relation")
+        relation = self.question.words_of("relation") - self.named_words
+        edges = (yield from self.relations(relation)) if relation else []
         words = facts.phrase(self.question.text_of(relation))
         lines: list[CitedSentence] = []
         for kind, rows in by_kind.items():
@@ -280,10 +286,11 @@ class _Planner:
             return next((hit for hit in answer.hits if hit.id == row.id), row)
         return evolve(row, row={**row.row, **(row.row.get("cve") or {})})
 
-    def relations(self) -> Plan[list[CitedSentence]]:
-        """The edges of the types that are asked for, from or to the first row that is named."""
+    def relations(self, words: frozenset[int]) -> Plan[list[CitedSentence]]:
+        """The edges of the types that words ask for, from or to the first row that is named."""
         sentences = []
-        ways = ",".join(meaning[0] for meaning in self.question.values("relation")).split(",")
+        parts = self.question.with_role("relation")
+        ways = ",".join(part.value for part in parts if part.start in words).split(",")
         others = {hit.id for subject in self.subjects[1:] for hit in subject.hits}
         for entity in self.named()[:_ALIKE_MAX] if self.subjects else ():
             if not entity.row.get("type") or entity.id in others:
@@ -291,18 +298,19 @@ class _Planner:
             answer = yield from self.call("entity_graph", entityId=entity.id, depth=1)
             graph = answer.body.get("data", {})
             labels = {node["id"]: quote_text(node["label"]) for node in graph.get("nodes", ())}
-            for edge in graph.get("edges", ()):
+            for edge in facts.edges_within(graph.get("edges", ()), self.question.span):
                 ends, type_ = (edge["sourceId"], edge["targetId"]), edge["type"]
                 sides = (">" if ends[0] == entity.id else "<", "<>", "")
                 names = [way.rstrip("<>") for way in ways if way[len(way.rstrip("<>")) :] in sides]
                 is_meant = "*" in names or type_.startswith(tuple(names))
                 if is_meant and labels.keys() >= {*ends} and (not others or {*ends} & others):
-                    text = f"{labels[ends[0]]} – {facts.in_words(type_)} – {labels[ends[1]]}"
-                    sentences.append(CitedSentence(text, (evolve(entity, path=answer.path),)))
+                    text = facts.edge_text(edge, labels)
+                    if self.is_met("relation", entity, text):
+                        place = (evolve(entity, path=answer.path),)
+                        sentences.append(CitedSentence(text, place))
         if not sentences and self.subjects:
-            words = self.question.text_of(self.question.words_of("relation"))
             title = quote_text(self.named()[0].title)
-            self.missing.append(self.frame("relation", words, title))
+            self.missing.append(self.frame("relation", self.question.text_of(words), title))
         return sentences[:_SHOWN_MAX]
 
     def described(self) -> Plan[list[CitedSentence]]:
@@ -355,7 +363,8 @@ class _Planner:
 
     def metrics(self) -> Plan[list[CitedSentence]]:
         picks: list[ToolHit] = []
-        for metric in dict.fromkeys(meaning[0] for meaning in self.question.values("metric")[:2]):
+        metrics = dict.fromkeys(meaning[0] for meaning in self.question.values("metric")[:2])
+        for metric in metrics if self.unheld("observation", (), None) <= UNHELD_MAX else ():
             for company, rows in (yield from self.observations(metric=metric)):
                 values = figures.company_figures(company, rows, self.question)
                 picks += values
@@ -363,6 +372,26 @@ class _Planner:
                 self.missing += [] if values else [self.frame("fact", *name)]
         measures = facts.facts_of("observation")
         return [*_sentences(measures, picks), *figure_differences(measures, picks)]
+
+    def concepts(self) -> Plan[list[CitedSentence]]:
+        """What a company reports in the words of a taxonomy, of the time that is asked for.
+
+        Of a metric that the table names too, where a concept has more words of the question.
+        """
+        parsed, lines, metric = self.question, [], self.question.words_of("metric")
+        free = {*parsed.free("observation")} - self.named_words
+        spoken = {*range(len(parsed.words))} - parsed.stops - self.named_words
+        words = parsed.terms_of(at for at in spoken if not compound_parts(parsed.words[at], "de"))
+        first, last = parsed.span.interval.split("/") if parsed.span else ("..", "..")
+        bounds = {"from": first[:10].strip("."), "to": last[:10].strip(".")}
+        is_open = any(parsed.phrase[at] not in facts.cue_words("entity") for at in free)
+        pairs = (yield from self.observations(pages=_NEWEST_MAX, **bounds)) if is_open else ()
+        for company, rows in pairs:
+            matches = figures.of_concept(rows, words, len(metric))
+            picks = figures.company_figures(company, matches, parsed)
+            sentences = _sentences(facts.facts_of("observation"), picks)
+            lines += [line for line in sentences if self.is_met("observation", company, line.text)]
+        return lines
 
     def filings(self) -> Plan[list[CitedSentence]]:
         """When a company filed a form, as the figures of that filing say."""
@@ -423,11 +452,18 @@ class _Planner:
         time = parsed.span.last if parsed.span else None
         axis = "recordTime" if parsed.has("recorded") else "validTime"
         answer = yield from self.call("fold_ledger_subject", subjectId=subject.id, **{axis: time})
-        terms = {parsed.phrase[at] for at in {*parsed.free("ledger")} - self.named_words}
         if not answer.hits:  # all calls are spent
             return []
         view = evolve(answer.hits[0], title=subject.title)
-        return facts.ledger_sentences(view, terms, is_full=not terms)
+        beliefs, identity = facts.beliefs_of(view), view.row["identity"] or {}
+        words = parsed.terms_of({*parsed.free("ledger")} - self.named_words)
+        topics = {word: words[word] for word in missing_words({"": "confidence"}, words)}
+        lacks = [len(missing_words({"": head}, topics)) for head, _ in beliefs]
+        least = min([*lacks, len(topics) - 1]) if topics else 0
+        lines = [line for lack, (_, line) in zip(lacks, beliefs, strict=True) if lack == least]
+        text = "" if words else quote_text(identity.get("description") or "")
+        lines[:0] = [CitedSentence(f"{quote_text(view.title)}: “{text}”", (view,))] if text else []
+        return [line for line in lines if self.is_met("ledger", view, line.text)]
 
     def report(self) -> Plan[list[CitedSentence]]:
         """What the report on the subject says, where a report is asked about."""

@@ -25,7 +25,7 @@ from svc_core.agent.times import TimeSpan
 from svc_core.text.country_names import names_by_code
 from svc_core.text.frequencies import background
 from svc_core.text.language import guess
-from svc_core.text.synonyms import english_words
+from svc_core.text.synonyms import compound_parts, english_words
 from svc_core.text.words import fold_case, split_words, stop_words, term_of
 
 T = TypeVar("T")
@@ -42,8 +42,8 @@ _TIMES = {"%": 0.01, "percent": 0.01, "thousand": 1e3, "million": 1e6, "billion"
 _OF_KINDS = frozenset({"filter", "number", "date", "kind", "group"})
 _NAMED = frozenset({"kind", "series", "group", "filter"})
 """Roles of words that mean something although they are stop words ("país")."""
-_MEANT = frozenset({"kind", "group"})
-"""Roles of nouns, as are the types of rows that lists are narrowed by."""
+_MEANT = frozenset({"kind", "group", "relation", "series"})
+"""Roles of nouns, as are the types of rows that lists are narrowed by, and of relations."""
 _SPECIFIC = frozenset({"kind", "series", "currency", "metric"})
 _OWN_KINDS = dict(row[1].split(" ") for row in data.table_rows("questions.tsv") if row[0] == "of")
 """The kinds of rows that the words of a role describe; they leave open what is asked of others."""
@@ -351,9 +351,15 @@ def _longest(
 
 
 def senses_of(word: str, language: str) -> list[str]:
-    """The terms of the cues that a word that is none means in English, the best first."""
-    senses = () if is_cue(word) else english_words(word, language)[:_SENSES_MAX]
-    return [*map(term_of, filter(is_cue, senses))]
+    """The terms of the cues that a word that is none means in English, the best first.
+
+    A compound is of the kind of its last part; so is the English phrase for it ("national debt").
+    """
+    senses = english_words(word, language)
+    if parts := compound_parts(word, language):
+        senses = (*english_words(parts[-1], language)[:_SENSES_MAX], *reversed(senses))
+    cues = () if is_cue(word) else filter(is_cue, dict.fromkeys(senses[:_SENSES_MAX]))
+    return [*map(term_of, cues)]
 
 
 def _parts(words: tuple[str, ...], language: str) -> Iterator[QuestionPart]:

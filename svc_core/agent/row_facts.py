@@ -7,6 +7,7 @@ Rule 2: words of rows are data: they are quoted, in one line, and cannot look li
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
 from functools import cache, lru_cache
 from typing import Any
 
@@ -336,6 +337,8 @@ _UNITS = {"[nmi_i]2": "square nautical miles", "km2": "km²", "m2": "m²", "[acr
 
 
 def _unit(value: Any) -> str:
+    if value == "1":  # of a bare number
+        raise LookupError("unit")
     text = _UNITS.get(str(value)) or quote_text(str(value))
     return f"{text[1:-1]}s" if text.startswith("{") else text
 
@@ -394,19 +397,65 @@ def country_name(code: str) -> str:
     return _countries().get(code[:2], quote_text(code))
 
 
-def ledger_sentences(view: ToolHit, terms: set[str], *, is_full: bool) -> list[CitedSentence]:
-    """What the ledger believes of a subject by predicates of these terms, all where `is_full`."""
-    beliefs, identity = view.row.get("claims", {}), view.row.get("identity") or {}
-    names = [name for name in beliefs if terms & set(phrase(in_words(name)))]
-    texts = []
-    for name in names or beliefs if is_full else names:
-        claims = (_value(candidate["value"]) for candidate in beliefs[name]["candidates"])
-        end = ", which is contested" if beliefs[name]["contested"] else ""
+# -- edges of graphs ---------------------------------------------------------------------------
+
+
+def edge_text(edge: Row, labels: Mapping[str, str]) -> str:
+    """An edge of a graph in words: its ends, its type, and what is told of it beside them."""
+    members = {**edge["attributes"], "from": edge["validFrom"], "to": edge["validTo"]}
+    notes = [f"{in_words(key)} {_plain(members[key])}" for key in members if members[key]]
+    text = f"{labels[edge['sourceId']]} – {in_words(edge['type'])} – {labels[edge['targetId']]}"
+    return f"{text} ({', '.join(notes[:_LISTED_MAX])})" if notes else text
+
+
+def edges_within(edges: Sequence[Row], span: times.TimeSpan | None) -> list[Row]:
+    """The edges of a time: those that begin in it, else those that last into it or are undated."""
+    begun = [edge for edge in edges if span and span.contains(_first_day(edge["validFrom"]))]
+    return begun or [edge for edge in edges if span is None or _lasts_into(edge, span)]
+
+
+def _lasts_into(edge: Row, span: times.TimeSpan) -> bool:
+    """A payment without an end is of one day; what else has begun lasts."""
+    start = _first_day(edge["validFrom"])
+    end = _first_day(edge["validTo"]) or (start if edge["type"] == "paid" else str(date.max))
+    return not start or span.contains(start, end)
+
+
+def _first_day(text: str | None) -> str:
+    """The first day of a year or month, as dates are compared."""
+    return f"{text}-01-01"[:10] if text else ""
+
+
+# -- the ledger --------------------------------------------------------------------------------
+
+
+def beliefs_of(view: ToolHit) -> list[tuple[str, CitedSentence]]:
+    """What the ledger believes of a subject: what each belief is about, and its sentence."""
+    publishers = {item["id"]: item["source"].get("publisher") for item in view.row["observations"]}
+    beliefs = [
+        (name, row["candidates"], row["contested"]) for name, row in view.row["claims"].items()
+    ]
+    codes = [(item["scheme"], [{**item, "support": ()}], False) for item in view.row["designators"]]
+    pairs = []
+    for name, candidates, is_contested in (*beliefs, *codes):
+        values = [_value(row["value"]) for row in candidates]
+        notes = (_support(row["support"], publishers) for row in candidates)
+        claims = [text + note for text, note in zip(values, notes, strict=True)]
         head = f"The ledger has as {in_words(name)} of {quote_text(view.title)}: "
-        texts.append(f"{head}{' or '.join(claims) or 'nothing'}{end}")
-    if is_full and not names and identity.get("description"):
-        texts.insert(0, f"{quote_text(view.title)}: “{quote_text(identity['description'])}”")
-    return [CitedSentence(text, (view,)) for text in texts[:_LISTED_MAX]]
+        text = f"{head}{' or '.join(claims) or 'nothing'}{', which is contested' * is_contested}"
+        pairs.append((" ".join((in_words(name), *values)), CitedSentence(text, (view,))))
+    return pairs
+
+
+def _support(claims: Sequence[Row], publishers: Mapping[str, str | None]) -> str:
+    """How sure the claims of a value are, from when they hold, and who published them."""
+    sure = max((claim["confidence"] or 0 for claim in claims), default=0)
+    first = min((claim["validFrom"] for claim in claims if claim["validFrom"]), default="")
+    names = dict.fromkeys(publishers.get(id_) for claim in claims for id_ in claim["evidence"])
+    by = english_list([quote_text(name) for name in names if name] or [""])
+    notes = [("confidence", sure), ("from", first[:10]), ("by", by)]
+    text = ", ".join(f"{word} {detail}" for word, detail in notes if detail)
+    return f" ({text})" if text else ""
 
 
 def _value(value: Any) -> str:

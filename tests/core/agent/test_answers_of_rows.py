@@ -61,6 +61,7 @@ LEDGER = [
         "What does the ledger claim about the headquarters of Kestrel?",
         ["Zug", "Singapore", "contested"],
     ),
+    ("How confident is the ledger that Kestrel Exchange halted?", ["halted (confidence", "from"]),
     ("What is believed about Kestrel Exchange?", ["is an exchange", "halted", "Singapore"]),
 ]
 

@@ -233,6 +233,7 @@ def fiscal(year: int, value: float, period: str = "FY", months: int | None = 12)
         "periodMonths": months, "periodStart": None,
         "periodEnd": f"{year - (period == 'Q1')}-{end}",
         "filing": {"form": "10-K", "filedDate": f"{year}-11-01"},
+        "concept": {"name": "SalesRevenueNet", "label": None},
     }  # fmt: skip
 
 
@@ -271,6 +272,41 @@ FILINGS = [
 def test_a_filing_is_that_of_the_period_that_is_asked_for(question: str, years: list[int]) -> None:
     reply, _ = ask(question, list_entities=page([APPLE]), list_financial_observations=page(ROWS))
     assert [year for year in range(2020, 2026) if f"on {year}-11-01" in reply.text] == years
+
+
+def concept(name: str, amount: float, year: int = 2024, **members: Any) -> dict[str, Any]:
+    row = fiscal(year, amount) | {"concept": {"name": name, "label": None}, "metric": None}
+    return row | {"id": f"obs_{name}{year}"} | members
+
+
+CONCEPTS = [
+    concept("OtherRentalIncome", 5),
+    concept("RentalIncome", 21),
+    concept("RentalIncome", 22, 2023),
+    concept("CommonStockSharesOutstanding", 8, metric="sharesOutstanding", currency=None),
+    concept("EffectiveIncomeTaxRate", 0.25, unit="1", currency=None),
+    concept("LongtermDebt", 31),
+]
+REPORTED = [
+    ("What was the rental income of Heron?", ["Heron Ltd: rental income of 21 USD"]),
+    ("Heron rental income 2023", ["rental income of 22 USD"]),
+    ("How many Heron shares were outstanding?", ["shares outstanding of 8 for"]),
+    ("What is the effective tax rate of Heron?", ["income tax rate of 0.25 for"]),
+    ("What was the longterm debt of Heron?", ["longterm debt of 31 USD"]),
+    ("What was the rental income of Heron from Quebracho warehouses?", []),
+    ("What was the Quebracho Zuberbuhler revenue of Heron?", []),
+    ("What were the Mieteinnahmen of Heron?", []),
+]
+
+
+@pytest.mark.parametrize(("question", "parts"), REPORTED)
+def test_what_a_company_reports_is_asked_for_in_the_words_of_its_concept(
+    question: str, parts: list[str]
+) -> None:
+    rows = page(CONCEPTS)
+    reply, _ = ask(question, list_entities=page([APPLE]), list_financial_observations=rows)
+    assert len(reply.sources) == len(parts)
+    assert all(part in reply.text for part in parts)
 
 
 def test_a_subject_whose_ledger_is_not_read_has_no_answer() -> None:
@@ -328,6 +364,25 @@ def test_rows_of_the_same_name_are_not_compared() -> None:
     assert figure_differences(measure, rows) == []
 
 
+COMMON_NAMES = [
+    entity(1, "KIM, Yo Jong", type="person", description="Vice Director"),
+    entity(2, "Post Inc."),
+    entity(3, "Frau Susanne Klatten", type="person"),
+]
+BESIDE = [
+    ("What post does Kim Yo Jong hold?", ["KIM, Yo Jong"]),
+    ("Where is Post based?", ["Post Inc."]),
+    ("What kind is Susanne Klatten?", ["Frau Susanne Klatten"]),
+]
+
+
+@pytest.mark.parametrize(("question", "names"), BESIDE)
+def test_a_common_word_is_no_name_beside_a_full_one(question: str, names: list[str]) -> None:
+    rows = [row | {"countryCodes": ["US"]} for row in COMMON_NAMES]
+    reply, _ = ask(question, list_entities=page(rows))
+    assert sorted(source.title for source in reply.sources.values()) == names
+
+
 def test_what_is_not_said_of_rows_lists_none() -> None:
     rows = page([cve(1)])
     reply, _ = ask("Which vulnerabilities without a patch are there?", list_cves=rows)
@@ -337,20 +392,41 @@ def test_what_is_not_said_of_rows_lists_none() -> None:
     assert negation.sources
 
 
+def edge(source: str, target: str, kind: str, *dates: str | None, **attributes: Any) -> Any:
+    """An edge of a graph, with its period."""
+    ends = {"sourceId": source, "targetId": target, "type": kind, "attributes": attributes}
+    return ends | dict(zip(("validFrom", "validTo"), (*dates, None, None), strict=False))
+
+
 GRAPH = {
     "nodes": [{"id": "ent_1", "label": "Heron Quay Lines"}, {"id": "ent_2", "label": "Tern"}],
     "edges": [
-        {"sourceId": "ent_1", "targetId": "ent_2", "type": "owns"},
-        {"sourceId": "ent_2", "targetId": "ent_1", "type": "ownsPart"},
-        {"sourceId": "ent_2", "targetId": "ent_9", "type": "owns"},
+        edge("ent_1", "ent_2", "owns", "2006", percentage=51),
+        edge("ent_2", "ent_1", "ownsPart", None, "2020-02"),
+        edge("ent_2", "ent_9", "owns"),
+        edge("ent_1", "ent_2", "paid", "2021-05-03", amount=7000, currency="EUR"),
+        edge("ent_1", "ent_2", "paid", "2022-07-01", amount=9000, currency="EUR"),
     ],
 }
+PAID_2021 = "Heron Quay Lines – paid – Tern (amount 7,000, currency EUR, from 2021-05-03)"
 RELATION_QUESTIONS = [
-    ("Is Heron Quay Lines related to Stork?", ["owns – Tern", "owns part – Heron"]),
+    (
+        "Is Heron Quay Lines related to Stork?",
+        ["owns – Tern", "owns part – Heron", "7,000", "9,000"],
+    ),
     ("How are Heron Quay Lines and Petrel linked to each other?", []),
-    ("Who owns Heron Quay Lines?", ["Tern – owns part – Heron"]),
-    ("What are the subsidiaries of Heron Quay Lines?", ["Heron Quay Lines – owns – Tern"]),
-    ("Who is linked to Heron Quay Lines?", ["owns – Tern", "owns part – Heron"]),
+    ("Who owns Heron Quay Lines?", ["Tern – owns part – Heron Quay Lines (to 2020-02)"]),
+    (
+        "What are the subsidiaries of Heron Quay Lines?",
+        ["– owns – Tern (percentage 51, from 2006)"],
+    ),
+    ("Who is linked to Heron Quay Lines?", ["owns – Tern", "owns part – Heron", "7,000", "9,000"]),
+    ("What did Heron Quay Lines own in 2015?", ["Heron Quay Lines – owns – Tern"]),
+    ("What did Heron Quay Lines own in 2005?", []),
+    ("What did Heron Quay Lines donate in May 2021?", [PAID_2021]),
+    ("Welche Parteispenden kamen 2021 von Heron Quay Lines?", [PAID_2021]),
+    ("What did Heron Quay Lines donate in 2020?", []),
+    ("Heron Quay Lines donation Quebracho Dynamics Zuberbuhler", []),
 ]
 
 
@@ -414,7 +490,7 @@ def test_an_actor_tells_what_every_entity_tells() -> None:
 
 
 def test_what_a_tool_uses_stands_in_its_graph() -> None:
-    body = {"data": GRAPH | {"edges": [{"sourceId": "ent_1", "targetId": "ent_2", "type": "uses"}]}}
+    body = {"data": GRAPH | {"edges": [edge("ent_1", "ent_2", "uses")]}}
     graph = type(page([]))((), False, body, "/api/graph")
     stork = entity(1, "Stork", type="malware")
     reply, _ = ask(
