@@ -34,9 +34,17 @@ _DIGITS: Final = (
     r"(?!\d|[.,:/]\d|-[A-Z\d])"
 )
 _SIGN: Final = re.compile(r"(?:[A-Z]{1,2}[$]|[$€£¥]|\b[A-Z]{3}\s)\s?$")
+_HUNDRED: Final = 100
+_BARE: Final = "hundert|tausend|cent|mille|mil|cien|ciento"  # numbers without an article
+_HALF: Final = "half|halbe[ns]?|demi|medio"
+_HALF_MORE: Final = rf"(?i:\s?(?:and|und|et|y)\s(?:an?\s|eine?\s)?(?:{_HALF}|demie|media))"
+_MILLION: Final = re.compile(r"m\b")
 _HUNDREDS: Final = re.compile(r"(?<=[a-zäöü])(hundert|tausend)(?=[a-zäöü]|\b)")
 _QUARTER: Final = re.compile(r"\b(?:(\d{4})[-\s])?Q([1-4])\b")
+_INTERVAL: Final = re.compile(r"(?<=\b\d{4})/(?=\d{4}\b)|(?<=-\d\d)/(?=\d{4}-\d\d)")
 _SIGN_CHARS: Final = 5
+NUMERAL_CHARS: Final = 64
+"""A number in words is no longer."""
 SHARE_STEP: Final = 4.0
 """The size of the last place of "a third", in percent."""
 
@@ -121,6 +129,19 @@ class Value:
             for factor, ratio in self._factors(source)
         )
 
+    def difference(self, other: "Value") -> "Value | None":
+        """The number between two numbers of one unit, or of the days between two dates."""
+        if self.days or other.days:
+            dates = [date(y or 2000, m, d) for y, m, d, _ in (*self.days, *other.days) if m and d]
+            gap = abs(dates[0] - dates[-1]).days if self.days and other.days and dates else 0
+            return Value(0, 0, (), float(gap), 1.0, unit_of("days")) if gap else None
+        is_measured = self.units and other.units and self.units != other.units
+        if is_measured or self.amount is None or other.amount is None:
+            return None
+        units = self.units or other.units
+        units = unit_of("percentage points") if units == unit_of("%") else units
+        return Value(0, 0, (), abs(self.amount - other.amount), 1.0, units)
+
     def _factors(self, source: "Value") -> Iterator[tuple[float, float]]:
         if not self.units or self.units == source.units:
             yield 1.0, 1.0
@@ -151,12 +172,12 @@ def unit_keys(units: Iterable[Unit]) -> frozenset[str]:
 
 def values_of(text: str, language: str | None) -> tuple[str, list[Value]]:
     """The text with German numbers parted, and its numbers and dates in order."""
-    text = _QUARTER.sub(r"\2 quarter \1", _HUNDREDS.sub(r" \1 ", text))
+    text = _INTERVAL.sub(" / ", _QUARTER.sub(r"\2 quarter \1", _HUNDREDS.sub(r" \1 ", text)))
     values, dates = list[Value](), list(_dates(text))
     dated = frozenset(at for row in dates for at in range(row.start, row.end))
     numbers = (
         _quantity(text, match, language)
-        for match in _number().finditer(text)
+        for match in _number(language).finditer(text)
         if match.start(match.lastgroup or 0) not in dated
         and (language != "en" or match[0].lower() != "once")
     )
@@ -220,10 +241,37 @@ def _is_valid(row: Day) -> bool:
 
 
 @cache
-def _number() -> re.Pattern[str]:
+def _scales(language: str | None) -> Mapping[str, float]:
+    """The powers of ten by their names in a language; those of English where it is unknown."""
+    rows = ((key.split(), spellings) for key, spellings in _rows("scale"))
+    return {
+        spelling: 10.0 ** int(power)
+        for (power, *tags), spellings in sorted(rows, key=lambda row: len(row[0]))
+        for word in (spellings if tags in ([], [language or "en"]) else ())
+        for spelling in (word, fold_case(word))
+    }
+
+
+@cache
+def _number(language: str | None) -> re.Pattern[str]:
+    more = rf"(?i:{alternation(_scales(language))})\b|{_HALF_MORE}"
+    word = (
+        rf"(?i:(?P<half>{_HALF})[\s-](?:an?\s)?|(?:an?|one|eine?|une?|una)\s)(?={more})"
+        rf"|(?<!\ba\s)(?<!per\s)(?=(?:{_expression('number')})\b)"
+        rf"|(?<!\bpor\s)(?<!\bpour\s)(?<!\bmehrere\s)(?<!\beinige\s)(?=(?i:{_BARE})\b)"
+    )
     return re.compile(
         rf"(?:\b(?P<about>{_expression('cue', 'about')})\s[$€£¥]?)?"
-        rf"(?:(?P<digits>{_DIGITS})|(?<!\ba\s)(?<!per\s)\b(?P<word>{_expression('number')})\b)"
+        rf"(?:(?P<digits>{_DIGITS})|\b(?P<word>{word}))"
+    )
+
+
+@cache
+def _numerals(language: str | None) -> re.Pattern[str]:
+    """What may follow a number: a power of ten, a smaller number, "and a half"."""
+    return re.compile(
+        rf"[\s-]{{0,2}}(?:(?P<scale>(?i:{alternation(_scales(language))}))"
+        rf"|(?:(?i:and|und)\s)?(?P<number>{_expression('number')})|(?P<half>{_HALF_MORE}))\b"
     )
 
 
@@ -235,41 +283,54 @@ def _share() -> re.Pattern[str]:
 
 
 @cache
-def _scale() -> re.Pattern[str]:
-    return re.compile(rf"[\s-]?({_expression('scale')})\b")
-
-
-@cache
-def _rest() -> re.Pattern[str]:
-    return re.compile(rf"\s{{0,2}}(?:and |und)?({_expression('number')})\b")
-
-
-@cache
 def _unit() -> re.Pattern[str]:
     return re.compile(rf"(?:st|nd|rd|th)?[\s-]?(?:(?:of|de)\s|d['’])?({_expression('unit')})(?!\w)")
 
 
 def _quantity(text: str, match: re.Match[str], language: str | None) -> Value:
-    digits, end = match["digits"], match.end()
+    digits = match["digits"]
     is_word = digits is None
-    amount, step = (_word(match["word"]), 1.0) if is_word else _amount(digits, language)
-    while scale := _scale().match(text, end):
-        keys = claim_words("scale")[fold_case(scale[1])]
-        exact = [key for key in keys if key.endswith(language or "-")]
-        power = 10.0 ** int((exact or keys)[0].split()[0])
-        amount, step, end = amount * power, step * (1 if is_word else power), scale.end()
-        if is_word and (rest := _rest().match(text, end)):
-            amount, end = amount + _word(rest[1]), rest.end()
+    first = 0.5 if match["half"] else float(bool(match["word"]))
+    amount, step = (first, 1.0) if is_word else _amount(digits, language)
+    amount, power, end = _numeral(text, match.end(), amount, language, is_word=is_word)
+    start = match.start("word" if is_word else "digits")
+    sign = _SIGN.search(text[max(0, start - _SIGN_CHARS) : start])
+    if sign and (million := _MILLION.match(text, end)):
+        amount, power, end = amount * 1e6, 1e6, million.end()
+    step *= 1 if is_word else power
     if step == 1.0 and amount and match["about"]:
         step = max((10.0**at for at in range(16) if amount % 10**at == 0), default=step)
-    start = match.start("word" if is_word else "digits")
-    unit, sign = _unit().match(text, end), _SIGN.search(text[max(0, start - _SIGN_CHARS) : start])
+    unit = _unit().match(text, end)
     units = unit_of(unit[1]) if unit else unit_of(sign[0]) if sign else frozenset[Unit]()
     is_year = not is_word and amount in _YEARS and not units and digits.isdigit()
     days = ((int(amount), None, None, None),) if is_year else ()
     cues = claim_words("cue").get(fold_case(match["about"] or ""), ())
     bound = ("above" in cues) - ("below" in cues)
     return Value(match.start(), unit.end() if unit else end, days, amount, step, units, bound)
+
+
+def _numeral(
+    text: str, end: int, part: float, language: str | None, *, is_word: bool
+) -> tuple[float, float, int]:
+    """A number with the words that follow, the last power of ten among them, and where it ends."""
+    whole, power, last = 0.0, 1.0, end + NUMERAL_CHARS
+    while end < last and (match := _numerals(language).match(text, end)):
+        if match["half"]:
+            whole, part = whole + power / 2 * bool(whole), part + 0.5 * (not whole)
+        elif match["scale"]:
+            power = _scales(language)[match["scale"].casefold()]
+            if power == _HUNDRED:
+                part = (part or 1.0) * power
+            elif part or not whole:
+                whole, part = whole + (part or 1.0) * power, 0.0
+            else:
+                whole *= power
+        elif is_word and not part % _HUNDRED:
+            part += _word(match["number"])
+        else:
+            break
+        end = match.end()
+    return whole + part, power, end
 
 
 def _word(word: str, kind: str = "number") -> float:

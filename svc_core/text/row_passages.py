@@ -40,7 +40,7 @@ NEAR: Final = 5
 """So many words on each side stand beside a value."""
 
 _ACTED_ON: Final = ("target", "victim", "affected")
-_SILENT: Final = ("frame", "hedge", "denial", "lack", "about", "preposition", "binding")
+_SILENT: Final = ("frame", "hedge", "denial", "lack", "about", "preposition")
 _BREAKS: Final = re.compile(
     r"[;:,()–—]|[.!?](?=\s)|(?<=\s)(?:and|but|while|und|aber|während|et|mais|y|pero)(?=\s)",
     re.IGNORECASE,
@@ -48,6 +48,9 @@ _BREAKS: Final = re.compile(
 _NOISE: Final = re.compile(r"(?:https?://|www\.)\S+|\b[a-z]{3}_[0-9a-f]{24}\b")
 _CONTRACTION: Final = re.compile(r"n['’]t\b", re.IGNORECASE)
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_LONG_NAME: Final = re.compile(
+    r"\b[A-Z][a-z]+(?:(?:\s(?:of|for|the|and|de|la|des|du|der|für|del|y))*\s[A-Z][a-z]+)+"
+)
 SPACES: Final = re.compile(r"[^\S\n]{2,}")
 
 
@@ -182,7 +185,13 @@ def text_passages(text: str) -> Iterator[RowPassage]:
     text = SPACES.sub(" ", _NOISE.sub(" ", text))
     language = guess(text)
     for run in filter(None, map(str.strip, token_runs(text))):
-        yield passage_of(run, language)
+        yield attrs.evolve(passage_of(run, language), context=_initials(run))
+
+
+def _initials(text: str) -> frozenset[str]:
+    """What the names of several words in a text are called for short, such as "WHO"."""
+    names = ("".join(filter(str.isupper, name)).casefold() for name in _LONG_NAME.findall(text))
+    return frozenset(f"^{short}" for name in names for short in (name, name[1:]))
 
 
 def _words(text: str, language: str | None, *, is_first: bool) -> list[RowWord]:
@@ -207,6 +216,7 @@ def _words(text: str, language: str | None, *, is_first: bool) -> list[RowWord]:
         is_name = is_capital or any(letter.isdigit() for letter in spelling)
         is_silent = not is_name and not {term, folded}.isdisjoint(stops | silent)
         keys = related_keys(folded, term, language).union(countries, unit_keys(unit_of(spelling)))
+        keys = keys.union({f"^{folded}"} if spelling.isupper() else ())
         words.append(RowWord(folded, keys, is_name, 0.0 if is_silent else background().idf(term)))
         for at in range(2, max(countries.values(), default=0) + 1):  # "United" of "United States"
             words[-at] = attrs.evolve(words[-at], keys=words[-at].keys.union(countries))
@@ -215,7 +225,7 @@ def _words(text: str, language: str | None, *, is_first: bool) -> list[RowWord]:
 
 @cache
 def _silent_words(language: str | None) -> frozenset[str]:
-    return frozenset().union(*(claim_cues(kind, language) for kind in _SILENT))
+    return frozenset(claim_words("bound")).union(*(claim_cues(kind, language) for kind in _SILENT))
 
 
 # -- reading rows ----------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from svc_core.text.facts import TextFacts
+from svc_core.text.quantities import values_of
 
 ANSWERS = Path(__file__).parents[3] / "benchmarks" / "answers"
 
@@ -16,12 +17,12 @@ ANSWERS = Path(__file__).parents[3] / "benchmarks" / "answers"
 @pytest.mark.parametrize(
     ("claims", "faithful", "unfaithful"),
     [
-        ("claims", 95, 91),
-        ("claims_second", 92, 92),
-        ("claims_shapes", 28, 27),
-        ("claims_members", 16, 19),
-        ("claims_third", 55, 80),
-        ("claims_fourth", 10, 27),
+        ("claims", 94, 89),
+        ("claims_second", 94, 90),
+        ("claims_shapes", 29, 24),
+        ("claims_members", 17, 17),
+        ("claims_third", 63, 79),
+        ("claims_fourth", 19, 25),
     ],
 )
 def test_labelled_sentences_are_kept_and_caught(
@@ -78,7 +79,27 @@ VERBOT = "Das Kartellamt hat den Kauf von Pirna untersagt."
 HACKED = "Acme was not hacked. Beta was hacked on Monday."
 COURT = "The court rejected the appeal on Monday. A third judge of the court did not vote."
 RICE = "The harvest of rice was a fifth lower than in 2024."
+WATER = (
+    "The lake held 41 percent on 19 October, down from 58 percent on 2 October. Rain fell in May."
+)
+PRICES = "A kilogram rose from 118 to 139 rupees. The World Health Organization counts 35 deaths."
+LEAK = "The port closed after a leak of chlorine, caused by a valve. A strike ended on Friday."
 CLAIMS = [
+    (WATER, "The lake lost 17 percentage points in 17 days.", None),
+    (WATER, "The lake lost 18 percentage points.", "value"),
+    (PRICES, "A kilogram rose by 21 rupees to 139 rupees.", None),
+    (PRICES, "The WHO counts 35 deaths.", None),
+    (PRICES, "The WTO counts 35 deaths.", "name"),
+    (LEAK, "The port closed because of a leak of chlorine.", None),
+    (LEAK, "The port closed because of a fire.", "bound"),
+    (LEAK, "The whole port closed after a leak of chlorine.", "bound"),
+    ("Every ship of the port came late on Monday.", "All ships of the port came late.", None),
+    ("The border closed for eight weeks.", "The border closed for two months.", None),
+    (
+        {"name": "Heron", "birth dates": "1951/1953"},
+        "The birth dates of Heron are 1951 and 1953.",
+        None,
+    ),
     (HACKED, "Acme was hacked.", "denial"),
     (HACKED, "Beta was hacked on Monday.", None),
     (COURT, "The court did not reject the appeal on Monday.", "denial"),
@@ -139,6 +160,30 @@ def test_what_turns_a_meaning_is_a_fault(
     row: str | Mapping[str, Any], sentence: str, fault: str | None
 ) -> None:
     assert TextFacts.of(row).fault(sentence) == fault
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "amounts"),
+    [
+        ("en", "Twelve hundred people and a quarter of them", [1_200, 25]),
+        ("en", "half a million, one and a half million, a million and a half", [5e5, 1.5e6, 1.5e6]),
+        ("en", "two and a half, a hundred, six thousand four hundred", [2.5, 100, 6_400]),
+        ("en", "one million two hundred thousand, two thousand million", [1.2e6, 2e9]),
+        ("en", "two hundred and twenty three, $3.5m, 40k and 19 cents", [220, 3, 3.5e6, 4e4, 19]),
+        ("en", "tens of thousands, several hundred", []),
+        ("de", "zwölfhundert, anderthalb Millionen, zweieinhalb", [1_200, 1.5e6, 2.5]),
+        ("de", "eine halbe Million, dreihundertachtzehn, mehrere hundert", [5e5, 318]),
+        ("fr", "mille deux cents, un million et demi, 20 pour cent", [1_200, 1.5e6, 20]),
+        (
+            "es",
+            "doscientas, ciento veinte, medio millón, dos mil quinientos",
+            [200, 120, 5e5, 2_500],
+        ),
+    ],
+)
+def test_numerals_have_the_value_of_digits(language: str, text: str, amounts: list[float]) -> None:
+    values = values_of(text, language)[1]
+    assert [value.amount for value in values] == amounts
 
 
 def test_a_day_that_no_calendar_has_is_no_date() -> None:
