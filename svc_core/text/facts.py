@@ -211,7 +211,9 @@ class TextFacts:
                 return "name"
         total = sum(word.weight for word in claim.words) + VALUE_WEIGHT * len(claim.values)
         new = sum(map(self._new_weight, claim.clauses))
-        is_text = 2 * overlap(plain, self._text_keys) > overlap(plain, self._keys)
+        # Where a script has no capitals a new word may be a name.
+        is_cased = claim.text.upper() != claim.text.lower()
+        is_text = is_cased and 2 * overlap(plain, self._text_keys) > overlap(plain, self._keys)
         limit = NEW_MAX_TRANSLATED if is_translated else NEW_MAX if is_text else NEW_MAX_MEMBERS
         return None if total and new <= limit * total else "new"
 
