@@ -182,8 +182,8 @@ def test_what_turns_a_meaning_is_a_fault(
     ],
 )
 def test_numerals_have_the_value_of_digits(language: str, text: str, amounts: list[float]) -> None:
-    values = values_of(text, language)[1]
-    assert [value.amount for value in values] == amounts
+    numbers = values_of(text, language)[1]
+    assert [number.amount for number in numbers] == amounts
 
 
 def test_a_day_that_no_calendar_has_is_no_date() -> None:
