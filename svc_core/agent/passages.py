@@ -19,7 +19,6 @@ from itertools import pairwise
 from attrs import evolve, frozen
 
 from svc_core.agent.text_query import (
-    COMMON,
     DECIMAL,
     TextQuery,
     groups,
@@ -39,6 +38,7 @@ from svc_core.intel.linking.runs import capital_runs
 from svc_core.text.language import guess
 from svc_core.text.name_mentions import is_place
 from svc_core.text.sentences import clean_headline, is_anaphoric, split_sentences
+from svc_core.text.synonyms import related_keys
 from svc_core.text.words import fold_case, split_words, term_of, terms
 
 PASSAGES_MAX, TEXT_MAX, SENTENCES_MAX = 100, 6_000, 60
@@ -145,7 +145,7 @@ def select(question: str, passages: Sequence[Passage], now: datetime) -> tuple[S
     if not (query.terms or query.names):
         return ()
     for item in passages[:PASSAGES_MAX]:
-        own = query_to(text, item, item.names & words)
+        own = query_of(text, item.names & words)
         if (own.names or own.terms) and _is_relevant(own, item):
             lines = _cap_date(item, now).candidates
             ranking += [evolve(line, score=_score(own, line)) for line in lines]
@@ -159,23 +159,10 @@ def select(question: str, passages: Sequence[Passage], now: datetime) -> tuple[S
 def nearest_line(question: str, passage: Passage) -> str | None:
     """The sentence of a passage that holds most of a question, whether or not that answers it."""
     text = asking_part(question)
-    query = query_to(text, passage, passage.names & {*split_words(text)})
+    query = query_of(text, passage.names & {*split_words(text)})
     lines = [line for line in passage.candidates if line.place]
     best = max(lines, key=lambda line: word_share(query, line), default=None)
     return best.text if best else None
-
-
-def query_to(text: str, passage: Passage, named: frozenset[str]) -> TextQuery:
-    """A question to a passage; its words that are `named` are names.
-
-    To a passage in another language words without a known meaning weigh little.
-    """
-    query = query_of(text, named)
-    if None in (passage.language, query.language) or passage.language == query.language:
-        return query
-    low = {term: COMMON for term in query.unknown if term not in passage.vocabulary}
-    known = {term: weight for term, weight in query.terms.items() if term not in low}
-    return evolve(query, terms={**known, **low})  # an unknown first word is no focus
 
 
 def corrected(text: str, passages: Sequence[Passage]) -> str:
@@ -203,6 +190,8 @@ def _follows(candidate: TextLine, best: TextLine) -> bool:
 def _is_relevant(query: TextQuery, passage: Passage) -> bool:
     """Whether a passage holds the names of the question side by side."""
     matches = [name.is_in(passage.vocabulary) for name in query.names]
+    if passage.language not in (None, query.language) and not query.unnamed <= passage.vocabulary:
+        return False  # no translation tells it: a name, which every language writes alike
     if query.kind == "compare":
         return any(matches) or not matches
     runs: dict[int, list[str]] = {}
@@ -281,7 +270,8 @@ def _tokens(text: str, language: str | None) -> frozenset[str]:
     stems = roots(text, language)
     pairs = (f"{first}_{second}" for first, second in pairwise(stems))
     words = {*split_words(text), *terms(text, language), *stems, *pairs, *_initials(text)}
-    return frozenset(words.union(*map(groups, words)))
+    keys = (related_keys(word, term_of(word), language) for word in split_words(text))
+    return frozenset(words.union(*map(groups, words), *keys))
 
 
 def _initials(text: str) -> Iterator[str]:

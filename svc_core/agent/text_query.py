@@ -20,7 +20,7 @@ from svc_core.text.country_names import country_synonyms
 from svc_core.text.frequencies import background
 from svc_core.text.language import guess
 from svc_core.text.quantities import months
-from svc_core.text.synonyms import english_words
+from svc_core.text.synonyms import DICTIONARIES, english_words, lemmas, related_keys
 from svc_core.text.words import fold_case, split_words, stop_words, term_of, terms
 
 AnswerKind = Literal["who", "when", "where", "number", "why", "overview", "compare", "other"]
@@ -68,18 +68,14 @@ class TextQuery:
     names: tuple[Name, ...]
     terms: Mapping[str, float]
     meanings: Mapping[str, frozenset[str]] = field(repr=False)
-    """What each term may be put as: its meanings in English, and the lists of words like these."""
+    """What each term may be put as: synonyms, meanings in English, the lists that hold these."""
+    unnamed: frozenset[str]
+    """The terms that the dictionary of its language lacks, where there is one: names."""
     years: frozenset[str]
     months: frozenset[int]
     decimals: frozenset[str]
     words: frozenset[str] = field(repr=False)
     language: str | None
-
-    @property
-    def unknown(self) -> frozenset[str]:
-        """The terms that hardly anybody uses and whose meaning in English is not known."""
-        rare = filter(_is_rare, self.terms)
-        return frozenset(term for term in rare if not self.meanings[term])
 
     @property
     def is_bare(self) -> bool:
@@ -156,8 +152,10 @@ def query_of(question: str, named: frozenset[str] = frozenset()) -> TextQuery:
     weights = {term: weight(stems[term]) * worth for term, worth in worths.items()}
     meanings = {term: _other_words(term, words[term], language) for term in subject}
     head = "number" if measure and kind == "other" else kind, measure, names, weights, meanings
-    decimals = frozenset(DECIMAL.findall(question))
-    return TextQuery(*head, years, months, decimals, frozenset(split_words(question)), language)
+    own = subject if language in DICTIONARIES else []
+    unnamed = frozenset(term for term in own if not lemmas(words[term], language or ""))
+    times = years, months, frozenset(DECIMAL.findall(question))
+    return TextQuery(*head, unnamed, *times, frozenset(split_words(question)), language)
 
 
 def _is_rare(term: str) -> bool:
@@ -257,7 +255,8 @@ def english_terms(word: str, language: str | None) -> frozenset[str]:
 
 def _other_words(term: str, word: str, language: str | None) -> frozenset[str]:
     meanings = english_terms(word, language)
-    return meanings.union(*map(groups, (term, *meanings)))
+    keys = (key for key in related_keys(word, term_of(word), language) if key[0] == "~")
+    return meanings.union(*map(groups, (term, *meanings)), keys)
 
 
 def asks_for(kind: str, words: Iterable[str]) -> bool:

@@ -26,7 +26,7 @@ def _table() -> Mapping[str, frozenset[str]]:
     for line in zlib.decompress(data.table_bytes("synonyms.tsv.z")).decode().splitlines():
         key, words = line.split("\t")
         for word in words.split():
-            table[word].add(key)
+            table[word].add(key if key[0] in "+-" else f"={key}")  # no word or number is one
     return {word: frozenset(row) for word, row in table.items()}
 
 

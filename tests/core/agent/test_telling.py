@@ -255,6 +255,18 @@ def test_a_question_in_another_language_or_with_a_letter_wrong_is_answered(quest
     assert texts(question, [FLIGHTS])[:1] == [FLIGHTS.text.partition(" Reindeer")[0]]
 
 
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Wie viele Tore schoss der Klub in Almara?", "Der Klub schießt in Almara vier Tore."),
+        ("Combien de buts le club a-t-il mis à Almara ?", "Le club met quatre buts à Almara."),
+        ("¿Cuántos goles hizo el club en Almara?", "El club hace cuatro goles en Almara."),
+    ],
+)
+def test_a_verb_is_known_in_all_its_forms(question, text):
+    assert texts(question, [passage(text)]) == [text]
+
+
 def test_a_few_words_of_a_question_are_read_as_the_passages_spell_them():
     words = [f"{sign}{sign}harbour" for sign in "bcdfghjklmnp"]
     typed = " ".join(f"{word[:-2]}{word[:-3:-1]}" for word in words)
@@ -271,6 +283,8 @@ def test_a_few_words_of_a_question_are_read_as_the_passages_spell_them():
         "How many dornes did Sweden count?",
         "How many drones did Rinland count?",
         "how many drones did rinland count?",
+        "Wie viele Drohnen zählte Messi in Finnland?",
+        "cuántos drones contó messi en finlandia",
     ],
 )
 def test_what_a_passage_does_not_say_is_declined_in_any_language(question):
