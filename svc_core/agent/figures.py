@@ -1,7 +1,7 @@
 """Chooses the figures of companies, countries and currencies that a question means."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import cache
 from itertools import chain, pairwise
@@ -36,7 +36,7 @@ def company_figures(
         return [row for each in questions for row in company_figures(company, rows, each)]
     if span is None:
         if question.is_extreme:
-            return extreme_rows(annual, "value", is_least=question.has("least"))[2]
+            return extreme_rows(annual, ["value"], is_least=question.has("least"))[1]
         return (annual or observations)[:1]
     if span.period is None:
         matches = [row for row in annual if span.contains(row.row["periodEnd"])]
@@ -173,9 +173,9 @@ def extreme_values(
             return []
         head = f"The largest of {least}{len(steps)} changes: "
         return [attrs.evolve(line, text=head + line.text) for line in series_changes([first, last])]
-    word, _, best = extreme_rows(values, "value", is_least=is_least or way == "down")
+    word, best = extreme_rows(values, ["value"], is_least=is_least or way == "down")
     head = f"The {word} of {least}{len(values)} values: "
-    lines = [line for row in best for line in facts.row_sentences(_measures(), row)]
+    lines = [line for row in best for line in facts.row_sentences(facts.facts_of("indicator"), row)]
     return [attrs.evolve(line, text=head + line.text) for line in lines]
 
 
@@ -183,10 +183,6 @@ def is_rate(name: str) -> bool:
     """Whether a series tells of changes itself, such as growth."""
     words = facts.phrase(name)
     return term_of("growth") in words or any(has_meaning(term, "change") for term in words)
-
-
-def _measures() -> tuple[facts.Fact, ...]:
-    return facts.facts_of("indicator")
 
 
 def series_changes(rows: Sequence[ToolHit]) -> list[CitedSentence]:
@@ -277,6 +273,27 @@ def figure_differences(
         ends = f"{most} has the most and {least} the least"
         return [CitedSentence(f"By the {fact.name}, {ends}, {by} less", (first, last))]
     return []
+
+
+def extreme_facts(
+    measures: Sequence[facts.Fact], row: ToolHit, *, is_least: bool
+) -> list[facts.Fact]:
+    """The facts of which a row states the highest number, or the lowest: providers differ."""
+    numbers = {fact: facts.member_or_none(row.row, fact.number) for fact in measures}
+    values = [number for number in numbers.values() if isinstance(number, int | float)]
+    first = (min if is_least else max)(values, default=None)
+    return [fact for fact in measures if not values or numbers[fact] == first]
+
+
+def other_numbers(
+    measures: Sequence[facts.Fact], firsts: Sequence[facts.Fact], row: ToolHit,
+    reports: Iterable[ToolHit],
+) -> list[CitedSentence]:  # fmt: skip
+    """What reports state of the same that is another number than that of a row."""
+    number = next((facts.member_or_none(row.row, first.number) for first in firsts), None)
+    pairs = ((fact, report) for report in reports for fact in measures)
+    others = [pair for pair in pairs if facts.member_or_none(pair[1].row, pair[0].number) != number]
+    return [line for fact, report in others for line in facts.row_sentences([fact], report)]
 
 
 def subject_name(hit: ToolHit) -> str:

@@ -10,7 +10,7 @@ from svc_core import data
 from svc_core.agent import row_facts as facts
 from svc_core.agent.agent_ports import ToolHit
 from svc_core.agent.named_rows import Subject
-from svc_core.agent.question import ParsedQuestion
+from svc_core.agent.question import PLACED, ParsedQuestion
 from svc_core.agent.row_facts import CitedSentence, country_name, figure, quote_text
 from svc_core.agent.text_query import asks_for
 from svc_core.text.frequencies import background
@@ -21,11 +21,13 @@ _SEVERITIES = ("info", "low", "medium", "high", "critical")
 _DEFAULTS = {"cve": "score.baseScore", "event": "measurements.magnitude.value",
              "incident": "severity", "signal": "strength"}  # fmt: skip
 """The member that rows are compared by where the question names none."""
-_PLACED = ("event", "incident")
-"""Kinds of rows that lie in a country by their title and place too, not by their code alone."""
 UNHELD_MAX = 0.34
 """Share of the weight of a question's words that a row need not account for."""
 _STEM = 5  # letters that are compared, so that endings do not matter
+
+
+Extreme = tuple[str, list[str], list[ToolHit]]
+"""The adjective of an extreme, the members that are compared, and the rows that are it."""
 
 
 @frozen
@@ -87,11 +89,11 @@ class ListQuery:
         """
         inputs, question = self.row_kind.inputs, self.question
         arguments: dict[str, Any] = self.filters
-        if "country" in inputs and question.countries and self.kind not in _PLACED:
+        if "country" in inputs and question.countries and self.kind not in PLACED:
             is_target = ["targetsCountry="] in question.values("filter", self.kind)
             arguments["targetsCountry" if is_target else "country"] = ",".join(question.countries)
         if "datetime" in inputs and question.span is not None:
-            is_open = self.kind in _PLACED and question.span.last
+            is_open = self.kind in PLACED and question.span.last
             arguments["datetime"] = f"../{is_open}" if is_open else question.span.interval
         hits = (hit for subject in self.subjects for hit in subject.hits)
         ids = [hit.id for hit in hits if hit.row["row"].get("type")]
@@ -123,23 +125,24 @@ class ListQuery:
         held = terms.keys() - set.intersection(*lacks) if lacks else set()
         shares = ((self._share(lack), self._share(lack & held, held)) for lack in lacks)
         hits = [hit for hit, share in zip(hits, shares, strict=True) if max(share) <= unheld_max]
-        return [hit for hit in hits if self.is_within(hit, self.path(hits))]
+        return [hit for hit in hits if self.is_within(hit, self.paths(hits))]
 
-    def is_within(self, row: ToolHit, path: str = "") -> bool:
-        """Whether a row's number is within all bounds that are asked for."""
-        path = path or self.path([row])
-        limits = self.question.thresholds if path else ()
-        number = facts.member_or_none(row.row, path) if limits else 0
-        return isinstance(number, int | float) and all(limit.admits(number) for limit in limits)
+    def is_within(self, row: ToolHit, paths: Sequence[str] = ()) -> bool:
+        """Whether a number of a row is within all bounds that are asked for."""
+        if not (limits := self.question.thresholds):
+            return True
+        numbers = (facts.member_or_none(row.row, path) for path in paths or self.paths([row]))
+        numbers = (number for number in numbers if isinstance(number, int | float))
+        return any(all(limit.admits(number) for limit in limits) for number in numbers)
 
-    def measures(self, rows: Sequence[ToolHit], path: str = "") -> tuple[facts.Fact, ...]:
-        """The fact that states the member by which rows are compared."""
-        path = path or self.path(rows)
-        return tuple(fact for fact in facts.facts_of(self.kind) if fact.number == path)[:1]
+    def measures(self, paths: Sequence[str]) -> tuple[facts.Fact, ...]:
+        """The facts that state the members by which rows are compared, each member once."""
+        by_path = {fact.number: fact for fact in reversed(facts.facts_of(self.kind))}
+        return tuple(by_path[path] for path in paths if path in by_path)
 
     def is_met(self, row: Mapping[str, Any]) -> bool:
         """Whether a row is of the time, the country and the filters that are asked for."""
-        is_open = self.kind in _PLACED or "country" not in self.row_kind.inputs
+        is_open = self.kind in PLACED or "country" not in self.row_kind.inputs
         places = self.question.countries if is_open else ()
         roles = ("currency", "currencies"), ("language", "languages")
         for role, name in roles if self.kind == "country" else ():
@@ -162,16 +165,23 @@ class ListQuery:
         span = self.question.span
         ends = [item.get("asOf") for item in row.get("measurements") or ()]
         last = [row.get("endedAt"), row.get("lastHappenedAt")]
-        ends = [*last, *ends] if self.kind in _PLACED else []
+        ends = [*last, *ends] if self.kind in PLACED else []
         end = max(filter(None, ends), default=None)
         return span is None or span.contains(facts.member_or_none(row, self.date), end)
 
-    def path(self, rows: Iterable[ToolHit]) -> str:
-        """The member that rows are compared by: of several that a word names, one they have."""
+    def paths(self, rows: Iterable[ToolHit]) -> list[str]:
+        """The members that rows are compared by: of several that a word names, one they have.
+
+        All that are measurements, of which each provider has others.
+        """
         parts = [part for part in self.question.with_role("number") if part.is_of(self.kind)]
         paths = [part.value.split()[1] for part in parts if part.start == parts[0].start]
-        used = (path for path in paths if any(facts.member_or_none(row.row, path) for row in rows))
-        return next(used, paths[0] if paths else _DEFAULTS.get(self.kind, ""))
+        paths = paths or [*filter(None, [_DEFAULTS.get(self.kind)])]
+        used = [
+            p for p in paths if any(facts.member_or_none(row.row, p) is not None for row in rows)
+        ]
+        alike = [path for path in used if path.startswith("measurements.")]
+        return alike or used[:1] or paths[:1]
 
     @property
     def date(self) -> str:
@@ -207,21 +217,24 @@ class ListQuery:
         limits = dict.fromkeys(
             f"{limit.side} {figure(limit.value)}" for limit in self.question.thresholds
         )
-        measures = [fact.name for fact in self.measures(rows)] or self.path(rows).split(".")
-        notes += [f"{measures[-1]} {limit}" for limit in limits]
+        paths = self.paths(rows)
+        members = [*(fact.name for fact in self.measures(paths)), *paths, ""]
+        notes += [f"{members[0].rpartition('.')[2]} {limit}" for limit in limits]
         held = self.question.words_of("currency", "language") if self.kind == "country" else ()
         words = " ".join([self.question.text_of(held), *self.terms]).strip()
         notes += [f"“{quote_text(words)}”"] if words else []
         return [*notes, *([self.question.span.text] if self.question.span else [])]
 
-    def foremost(self, rows: Sequence[ToolHit]) -> tuple[str, str, list[ToolHit]] | None:
-        """The extreme that is asked for: its adjective, member and rows; None where none is."""
+    def foremost(self, rows: Sequence[ToolHit]) -> Extreme | None:
+        """The extreme that is asked for: its adjective, members and rows; None where none is."""
         if self.question.is_extreme:
-            return extreme_rows(rows, self.path(rows), is_least=self.question.has("least"))
+            paths = self.paths(rows)
+            word, best = extreme_rows(rows, paths, is_least=self.question.has("least"))
+            return word, paths, best
         if self.question.has("latest", "earliest"):
             is_first = self.question.has("earliest")
-            _, path, best = extreme_rows(rows, self.date, is_least=is_first)
-            return "first" if is_first else "latest", path, best
+            _, best = extreme_rows(rows, [self.date], is_least=is_first)
+            return "first" if is_first else "latest", [self.date], best
         return None
 
     def groups(self, rows: Sequence[ToolHit]) -> list[tuple[str, list[ToolHit]]]:
@@ -252,18 +265,25 @@ def distinct(rows: Iterable[ToolHit]) -> list[ToolHit]:
     return [*by_incident.values()][::-1]
 
 
+def same_incidents(rows: Iterable[ToolHit], some: Collection[ToolHit]) -> list[ToolHit]:
+    """The rows of the incidents that some of them report."""
+    incidents = {row.row.get("incidentId") or row.id for row in some}
+    return [row for row in rows if (row.row.get("incidentId") or row.id) in incidents]
+
+
 def extreme_rows(
-    rows: Sequence[ToolHit], path: str, *, is_least: bool = False
-) -> tuple[str, str, list[ToolHit]]:
-    """The rows whose member is the highest, or the lowest."""
-    pairs = [(key, row) for row in rows if (key := _key(row.row, path)) is not None]
+    rows: Sequence[ToolHit], paths: Sequence[str], *, is_least: bool = False
+) -> tuple[str, list[ToolHit]]:
+    """The rows of which a member is the highest, or the lowest, and what it is called."""
+    pairs = [(key, row) for row in rows for path in paths if (key := _key(row.row, path))[1]]
     first = (min if is_least else max)((key for key, _ in pairs), default=None)
-    return "lowest" if is_least else "highest", path, [row for key, row in pairs if key == first]
+    best = {row.id: row for key, row in pairs if key == first}
+    return "lowest" if is_least else "highest", [*best.values()]
 
 
-def _key(row: Mapping[str, Any], path: str) -> Any:
-    value = facts.member_or_none(row, path) if path else None
-    return _SEVERITIES.index(value) if value in _SEVERITIES else value
+def _key(row: Mapping[str, Any], path: str) -> tuple[Any, bool]:
+    value = facts.member_or_none(row, path)
+    return _SEVERITIES.index(value) if value in _SEVERITIES else value, value is not None
 
 
 def _stems(texts: Iterable[str]) -> set[str]:

@@ -23,15 +23,17 @@ from svc_core.agent.agent_ports import ToolAnswer, ToolHit, Turn
 from svc_core.agent.figures import figure_differences
 from svc_core.agent.listing import (
     UNHELD_MAX,
+    Extreme,
     ListQuery,
     distinct,
     extreme_rows,
     is_in_country,
     missing_words,
     row_kinds,
+    same_incidents,
 )
 from svc_core.agent.named_rows import Subject, named_subjects, public_hit
-from svc_core.agent.question import ParsedQuestion
+from svc_core.agent.question import PLACED, ParsedQuestion
 from svc_core.agent.row_facts import CitedSentence, english_list, quote_text
 from svc_core.agent.sentence_meaning import Comparison, nearest_sentences
 from svc_core.agent.text_query import TYPO_MIN, asks_for, expressions
@@ -150,13 +152,17 @@ class _Planner:
                 return sentences
         self.hits = yield from self.ranked()
         self.subjects = named_subjects(self.question, self.hits)
-        numbers = (self.concepts, self.metrics, self.filings, self.series)
-        rows = (self.ledger, self.report, self.lists, self.subject_facts, self.described)
-        for way in (self.news, *numbers, *rows, self.looser_lists):
+        ways = [self.news, self.concepts, self.metrics, self.filings, self.series]
+        ways += [self.ledger, self.report]
+        kind = self.listed_kind() if self.question.is_negated else None
+        if kind is None or self.question.free(kind):  # no row alone tells what it is not
+            ways += [self.lists, self.subject_facts, self.deadliest, self.described]
+            ways += [self.looser_lists, self.texts]
+        for way in ways:
             sentences = yield from way()
             if sentences:
                 return sentences
-        return (yield from self.texts())
+        return []
 
     def is_own(self) -> Plan[bool]:
         """Whether a question behind others names rows itself, and leaves nothing out."""
@@ -321,6 +327,8 @@ class _Planner:
             listing = ListQuery(self.question, kind)
             if kind not in self.question.kinds and {*self.question.kinds} & {*_DESCRIBED}:
                 continue
+            if self.question.is_extreme:  # it is one of a list, not of the ranked rows
+                query = evolve(query, facts=tuple(fact for fact in query.facts if not fact.number))
             if kind == "market" and query.is_plain:
                 query = evolve(query, facts=facts.facts_of(kind)[:2])
             is_open = query.is_plain and kind not in self.question.kinds
@@ -526,14 +534,27 @@ class _Planner:
         is_open = (is_narrow or is_own) and not is_odds(self.fact_query(kind))
         return (yield from self.list_rows(kind)) if is_open else []
 
+    def deadliest(self) -> Plan[list[CitedSentence]]:
+        """The extreme of events whose class the question names in a word of its own ("attack").
+
+        Rows may put the class otherwise, so none of them has to hold the word.
+        """
+        parsed = self.question
+        nouns = [at for at in parsed.class_nouns if at in parsed.free("event")]
+        kinds = [kind for kind, _ in parsed.values("number") if kind in PLACED]
+        is_other = parsed.kinds or parsed.is_negated or not parsed.is_extreme
+        if is_other or not kinds or (events := parsed.as_events(nouns)) is None:
+            return []
+        return (yield from evolve(self, question=events).list_rows(kinds[0]))
+
     def list_rows(self, kind: str) -> Plan[list[CitedSentence]]:
         listing = ListQuery(self.question, kind, () if kind == "entity" else self.subjects)
         is_beside = any(fact.number == "borders" for fact in self.fact_query(kind).facts)
         is_blind = kind == "country" and self.question.countries and not is_beside
         for arguments, used, unheld_max in () if is_blind else listing.attempts():
             page = yield from self.list_all(listing.row_kind.tool, **arguments)
-            path = listing.path(page.hits)
-            if self.question.thresholds and page.hits and not extreme_rows(page.hits, path)[2]:
+            paths = listing.paths(page.hits)
+            if self.question.thresholds and page.hits and not extreme_rows(page.hits, paths)[1]:
                 return []
             hits = listing.matches(page.hits, used, unheld_max)
             free, query = self.question.terms_of(self.question.free(kind)), self.fact_query(kind)
@@ -563,7 +584,7 @@ class _Planner:
         shown = rows[:most]
         lines = listing.lines(shown)
         if self.question.thresholds:
-            lines = _sentences(listing.measures(answer.hits), shown) or lines
+            lines = _sentences(listing.measures(listing.paths(rows)), shown) or lines
         summary = listing.summary(answer.hits)
         if groups := listing.groups(answer.hits)[: self.question.limit or _SHOWN_MAX]:
             of_all = f"of {'at least ' * answer.has_more}{summary}"
@@ -575,19 +596,33 @@ class _Planner:
         is_news = listing.kind == "news" and self.question.has("latest")
         foremost = None if is_news else listing.foremost(answer.hits)
         if foremost and not foremost[2]:
-            name = foremost[1].rpartition(".")[2].strip("-")
+            names = [fact.name for fact in listing.measures(foremost[1])]
+            name = [*names, "".join(foremost[1][:1]).strip("-")][0]
             self.missing += [self.frame("fact", name, summary)] if name else []
             return []
-        if foremost and len(rows) > 1:
-            word, path, best = *foremost[:2], distinct(foremost[2])
-            query = self.fact_query(listing.kind)
-            is_dated = path == listing.date and not query.is_plain
-            measures = query.facts if is_dated else listing.measures(answer.hits, path)
-            among = f"The {word} of {'at least ' * answer.has_more}{summary}"
-            sentences = _sentences(measures, best[:_SHOWN_MAX]) or listing.lines(best[:_SHOWN_MAX])
-            return [evolve(sentence, text=f"{among}: {sentence.text}") for sentence in sentences]
+        if foremost:
+            return self.extreme_sentences(listing, answer, foremost)
         is_long = len(rows) > _SHOWN_MAX and not is_news
         return [self.count_sentence(summary, answer), *lines] if is_long else lines
+
+    def extreme_sentences(
+        self, listing: ListQuery, answer: ToolAnswer, extreme: Extreme
+    ) -> list[CitedSentence]:
+        """The rows that are the extreme, and what else is reported of the same incidents."""
+        word, paths, rows = extreme
+        query, is_dated = self.fact_query(listing.kind), paths == [listing.date]
+        is_asked = is_dated and not query.is_plain
+        measures = query.facts if is_asked else listing.measures(paths)
+        best, is_least = distinct(rows)[:_SHOWN_MAX], self.question.has("least")
+        firsts = figures.extreme_facts(measures, best[0], is_least=is_least)
+        is_many = len(distinct(answer.hits)) > 1
+        summary = f"{'at least ' * answer.has_more}{listing.summary(answer.hits)}"
+        among = f"The {word} of {summary}: " * is_many
+        heads = _sentences(firsts, best) or listing.lines(best)
+        heads = [evolve(line, text=among + line.text) for line in heads]
+        reports = () if is_dated else same_incidents(answer.hits, best)
+        others = figures.other_numbers(measures, firsts, best[0], reports)
+        return [*heads, *(evolve(line, text=f"But also: {line.text}") for line in others)]
 
     def count_sentence(self, noun: str, answer: ToolAnswer) -> CitedSentence:
         """How many rows there are; it cites them, or where there are many, their list."""

@@ -8,7 +8,7 @@ Rule 3: where a question names nothing itself, it means what the user's previous
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial, reduce
 from itertools import accumulate, pairwise
@@ -49,6 +49,9 @@ _OWN_KINDS = dict(row[1].split(" ") for row in data.table_rows("questions.tsv") 
 """The kinds of rows that the words of a role describe; they leave open what is asked of others."""
 _GENERIC = frozenset({("generic", ""), ("overview", ""), ("list", ""), ("plain", "")})
 _TABLES = ("questions.tsv", "code_names.tsv")
+_EVENT_TAGS = {"security": "conflict", "disaster": "disaster", "conflict": "conflict"}
+PLACED = ("event", "incident")
+"""Kinds of rows that lie in a country by their title and place too, not by their code alone."""
 _ASKING = ("what", "which", "who", "when", "where", "why", "how", "many")
 _RUN_MAX, TEXT_MAX, _TURNS_MAX, _LIMIT_MAX = 4, 2_000, 10, 10
 _SENSES_MAX = 3  # meanings of a word
@@ -175,6 +178,11 @@ class ParsedQuestion:
         return next((count for count in counts if 1 < count <= _LIMIT_MAX), None)
 
     @property
+    def is_negated(self) -> bool:
+        """Whether it asks for rows that are not something."""
+        return self.has("negation") and self.has("list", "count", "most", "least", "latest")
+
+    @property
     def is_extreme(self) -> bool:
         """Whether it asks for the most or the least, and not for all beyond a bound."""
         return self.has("most", "least") and not self.thresholds
@@ -192,6 +200,27 @@ class ParsedQuestion:
         places = sorted({*self.unread, *self.place_words})
         gaps = (set(range(first + 1, last)) for first, last in pairwise(places))
         return self.text_of({*places}.union(*(gap for gap in gaps if gap <= self.stops)))
+
+    @property
+    def class_nouns(self) -> list[int]:
+        """The indexes of words that name what is compared: behind "which", or a superlative."""
+        leads = self.words_of("most", "least")
+        leads |= {at for at, word in enumerate(self.words) if asks_for("which", [word])}
+        return sorted({at + 1 for at in leads} - leads - self.stops - {len(self.words)})
+
+    def as_events(self, places: Collection[int]) -> "ParsedQuestion | None":
+        """The question of which words mean a class of events: "attack" all conflicts.
+
+        None where no word at these indexes does.
+        """
+        categories = filter(None, (_event_words().get(self.words[at], "") for at in places))
+        if not (category := next(categories, "")):
+            return None
+        parts = [part for part in self.parts if part.start not in places]
+        plain = [QuestionPart(at, at + 1, "plain", "") for at in places]
+        values = (f"{kind} category={category}" for kind in PLACED)
+        classes = [QuestionPart(0, 0, "filter", value) for value in values]
+        return evolve(self, parts=(*parts, *plain, *classes))
 
     @property
     def stops(self) -> frozenset[int]:
@@ -433,6 +462,18 @@ def _spelled() -> Mapping[str, set[tuple[str, str]]]:
     for row in (row for name in (*_TABLES, "facts.tsv") for row in data.table_rows(name)):
         for text in times.in_english(row[2]).split("|"):
             words.setdefault(text, set()).add((row[0], row[1]))
+    return words
+
+
+@cache
+def _event_words() -> Mapping[str, str]:
+    """The category of events that each word of the table of events means, of what kills."""
+    words: dict[str, str] = {}
+    category = ""
+    for row in (line.split("\t") for line in data.table_lines("events.tsv")):
+        category = _EVENT_TAGS.get(row[3], "") if row[0] == "kind" else category
+        for phrase in row[2].split(",") if row[0] == "weak" else ():
+            words.setdefault(fold_case(phrase.rstrip("*")), category)
     return words
 
 

@@ -324,6 +324,20 @@ def test_no_row_beyond_what_is_asked_for_is_an_answer(
     assert [part for part in others if part in answer] == []
 
 
+NEGATED = [
+    "Which incidents are not in Germany?",
+    "How many earthquakes are there outside Ecuador?",
+    "Welche Erdbeben gab es nicht in Ecuador?",
+    "Quels séismes hors de l'Équateur ?",
+    "¿Qué terremotos hubo fuera de Ecuador?",
+]
+
+
+@pytest.mark.parametrize("question", NEGATED)
+def test_a_list_of_what_rows_are_not_is_declined(asker: Asker, question: str) -> None:
+    assert asker.ask(question).is_declined
+
+
 def test_a_title_that_several_of_the_closest_rows_have_stands_once(asker: Asker) -> None:
     reply = asker.ask("Which companies does Cisco own?")
     assert [source.title for source in reply.sources.values()].count("CISCO SYSTEMS, INC.") == 2
