@@ -194,17 +194,21 @@ def series_changes(rows: Sequence[ToolHit]) -> list[CitedSentence]:
 def _change(first: Mapping[str, Any], last: Mapping[str, Any]) -> str:
     """The change between two values, in their unit, and in per cent of what is no share itself."""
     low, high = first["value"], last["value"]
-    area, unit = last["area"].get("label"), last.get("currency") or last.get("unit") or ""
+    area, is_share = last["area"].get("label"), last.get("unit") == "%"
     name = quote_text(", ".join(filter(None, (last["name"], area))))
     times = f"from {first['period']} to {last['period']}"
     if low == high:
         return f"{name} was the same at both ends {times}"
-    is_share = unit == "%"
-    unit = "" if last.get("unitMultiplier") else str(unit).strip("{}")
-    by = f"{figure(round(abs(high - low), 10))} {'percentage points' if is_share else unit}"
+    by = f"{figure(round(abs(high - low), 10))} {_unit_of_difference(last)}"
     is_ratio = low > 0 and high > 0 and not is_share and not is_rate(last["name"])
     share = f", by {figure(round(abs(high / low - 1) * 100, 2))}%" if is_ratio else ""
     return f"{name} {'rose' if high > low else 'fell'} by {by.strip()} {times}{share}"
+
+
+def _unit_of_difference(row: Mapping[str, Any]) -> str:
+    """The unit of what lies between two values: shares differ by points, not by a share."""
+    unit = str(row.get("currency") or row.get("unit") or "").strip("{}")
+    return "percentage points" if unit == "%" else "" if row.get("unitMultiplier") else unit
 
 
 def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[list[ToolHit], float]:
@@ -267,8 +271,7 @@ def figure_differences(
         (high, first), *_, (low, last) = sorted(numbers, key=lambda pair: -pair[0])
         if high == low:
             return [CitedSentence(f"By the {fact.name} they are equal", tuple(rows))]
-        unit = first.row.get("currency") or str(first.row.get("unit") or "").strip("{}")
-        by = f"{figure(round(high - low, 10))} {unit}".strip()
+        by = f"{figure(round(high - low, 10))} {_unit_of_difference(first.row)}".strip()
         most, least = quote_text(subject_name(first)), quote_text(subject_name(last))
         ends = f"{most} has the most and {least} the least"
         return [CitedSentence(f"By the {fact.name}, {ends}, {by} less", (first, last))]

@@ -191,6 +191,11 @@ class ListQuery:
         plain = [part for part in parts if part.start not in filters] or parts
         return plain[0].value.split()[1] if plain else self.row_kind.date
 
+    def begins_within(self, row: ToolHit) -> bool:
+        """Whether it began in the time that is asked for, and does not only reach into it."""
+        span, start = self.question.span, facts.member_or_none(row.row, "startedAt")
+        return span is None or (bool(start) and span.contains(start))
+
     def by_date(self, rows: Iterable[ToolHit]) -> list[ToolHit]:
         """The rows, the latest first, and last those without a date."""
         return sorted(

@@ -222,8 +222,9 @@ class _Planner:
         query = facts.query_facts(kind, (*words,), parsed.generic)
         others = [meaning for meaning in parsed.values("number") if meaning[0] != kind]
         for way in ("when", "where"):
-            fits = facts.fitting(query.facts, way) if asks_for(way, parsed.words) else ()
-            query = evolve(query, facts=tuple(fits or query.facts))
+            fits = facts.fitting(query.facts, way) if asks_for(way, parsed.words) else []
+            fits = facts.best_asked(fits, (*words,), parsed.generic)
+            query = evolve(query, facts=tuple(fits) or query.facts)
         if kind in _TIMELESS and parsed.span and not parsed.span.contains(self.now.isoformat()):
             names = [] if query.is_plain else [fact.name for fact in query.facts[:2]]
             self.missing += [self.frame("fact", name, parsed.span.text) for name in names]
@@ -241,7 +242,8 @@ class _Planner:
         """What rows state of the facts that are asked for, and how they differ."""
         is_count = ["many"] in self.question.values("count")
         sentences = _sentences(query.facts, rows, is_counted=is_count)
-        sentences += figure_differences(query.facts, rows) if sentences else []
+        is_compared = sentences and len(self.subjects) > 1  # rows of one name are kept apart
+        sentences += figure_differences(query.facts, rows) if is_compared else []
         if not sentences and not query.is_plain and rows:
             title = quote_text(figures.subject_name(rows[0]))
             self.missing += [self.frame("fact", fact.name, title) for fact in query.facts[:2]]
@@ -647,6 +649,7 @@ class _Planner:
         for arguments, used, unheld_max in listing.attempts():
             answer = yield from self.list_all("list_incidents", **arguments)
             rows = listing.matches(answer.hits, used, unheld_max)
+            rows = sorted(rows, key=lambda hit: not listing.begins_within(hit))
             cited = {hit.id for line in lines for hit in line.hits}
             lines += listing.lines([hit for hit in rows if hit.id not in cited][:_SHOWN_MAX])
         return lines

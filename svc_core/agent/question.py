@@ -244,7 +244,8 @@ class ParsedQuestion:
     @property
     def unread(self) -> list[int]:
         """The indexes of the words that the table does not know, which may be names."""
-        return sorted(self.content - word_indexes(self.parts) - self.stops)
+        read = word_indexes(part for part in self.parts if part.role != "victims")
+        return sorted(self.content - read - self.stops)
 
     def free(self, kind: str = "") -> list[int]:
         """The indexes of the words that no part of the question accounts for."""
@@ -264,6 +265,12 @@ class ParsedQuestion:
         """The words at these indexes, as the question spells them."""
         spelled = {fold_case(word): word for word in _WORD.findall(self.text)}
         return " ".join(spelled.get(self.words[at], self.words[at]) for at in sorted(places))
+
+    @property
+    def from_kind(self) -> str:
+        """Its text from the first word that names a kind of row."""
+        start = min(part.start for part in self.with_role("kind"))
+        return "".join(fold_case(self.text).partition(self.words[start])[1:])
 
     def weight(self, places: Iterable[int]) -> float:
         """How much the words at these indexes weigh, by their rarity."""
@@ -329,6 +336,8 @@ def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) 
     is_open = not question.has(*_SPECIFIC) and not question.free(*before.kinds[:1])
     if is_open and is_scoped and before.kinds:
         subject = before.text
+        if question.has("number") and not before.has("most", "least", "latest", "earliest"):
+            subject = before.from_kind  # it asks of the same rows, but for another number
     return parse_question(f"{question.text.rstrip(' ?')} {subject.rstrip(' ?')}?", now)
 
 

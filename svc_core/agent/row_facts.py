@@ -136,6 +136,12 @@ def fitting(facts: Iterable[Fact], kind: str) -> list[Fact]:
     return [fact for fact in facts if has_expression(f"fits_{kind}", fact.template)]
 
 
+def best_asked(facts: Sequence[Fact], question: Phrase, generic: frozenset[Phrase]) -> list[Fact]:
+    """The facts but those of which a question has only some of the cues that another one has."""
+    cues = {f: {cue for cue in f.cues - generic if is_run_of(cue, question)} for f in facts}
+    return [fact for fact in facts if not any(cues[fact] < other for other in cues.values())]
+
+
 @frozen
 class FactQuery:
     """The facts that a question asks for, and the words that ask for them.

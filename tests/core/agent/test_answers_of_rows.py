@@ -135,6 +135,7 @@ FOLLOWING = [
         "and how many people will the new company employ",
         ["61,000 people"],
     ),
+    (("How strong was the earthquake in Ecuador?",), "How many died?", ["killing nine people"]),
 ]
 
 
@@ -348,6 +349,33 @@ def test_a_fact_that_a_row_lacks_is_not_known_and_none_of_others_is_told(asker: 
     reply = asker.ask("When was CVE-2023-23397 added to the KEV catalogue?")
     assert "does not know the entry in CISA's catalogue of CVE-2023-23397" in reply.text
     assert not reply.sources
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        ("Is CVE-2023-23397 exploited and since when?", "does not know the entry"),
+        ("Since when is CVE-2024-3400 exploited?", "has listed CVE-2024-3400 since"),
+    ],
+)
+def test_since_when_something_is_so_is_no_other_date(
+    asker: Asker, question: str, part: str
+) -> None:
+    text = asker.ask(question).text
+    assert part in text
+    assert "published" not in text
+
+
+def test_rows_of_one_name_are_not_compared(asker: Asker) -> None:
+    text = asker.ask("Which sanctions are on HARBOUR LIGHT SHIPPING?").text
+    assert "kept apart" in text
+    assert "has the most" not in text
+
+
+def test_what_began_on_a_day_is_told_before_what_reached_into_it(asker: Asker) -> None:
+    lines = asker.ask("What happened three days ago?").text.splitlines()
+    assert lines
+    assert [line for line in lines if "Drought in Brazil" in line or "Consultation" in line] == []
 
 
 def test_the_words_of_a_longer_name_of_a_fact_ask_for_no_other(asker: Asker) -> None:

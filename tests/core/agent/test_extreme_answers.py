@@ -36,8 +36,8 @@ BOTH = [event("Heron", fatalities=4, deathsBest=6), event("Petrel", deathsBest=5
 FLOOD = event("Flood", category="disaster", deathsBest=90)
 
 EXTREMES = [
-    ("Which battle killed the most people?", DEADLY, ["highest of 3", "31 deaths"], ["4 deaths"]),
-    ("Which battle killed the fewest people?", DEADLY, ["The lowest of 3", "4 deaths"], ["31"]),
+    ("Which battle killed the most people?", DEADLY, ["highest of 2", "31 deaths"], ["4 deaths"]),
+    ("Which battle killed the fewest people?", DEADLY, ["The lowest of 2", "4 deaths"], ["31"]),
     ("Which battle killed the most people?", [*SAME, *DEADLY[:1]],
      ["31 deaths of “Heron”", "But also: Tern estimates 25 deaths in “Petrel”"], ["4 deaths"]),
     ("Which battle killed the most people?", AGREED, ["31 deaths"], ["But also"]),
@@ -45,6 +45,8 @@ EXTREMES = [
      ["The highest of 2", ": Tern estimates 6 deaths", "But also: Tern counts 4"], []),
     ("Which battle killed the most people?", DEADLY[:1], ["4 deaths of “Heron”"], ["highest"]),
     ("Which battle killed the most people?", DEADLY[2:], ["know the deaths of"], ["highest"]),
+    ("Which battle killed the most people?", [*DEADLY, event("People", fatalities=1)],
+     ["The highest of 3", "31 deaths"], []),
     ("Which battles killed more than 20 people?", DEADLY, ["31 deaths"], ["4 deaths"]),
     ("Which attack killed the most people?", [*DEADLY, FLOOD],
      ["The highest of 2 events (category conflict)", "31 deaths"], ["90"]),

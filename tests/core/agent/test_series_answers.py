@@ -62,6 +62,8 @@ SERIES = [
     ("debt of Germany since 2001", YEARS, ["Of 23 values one at an end", "2001", "2023"], ["2009"]),
     ("How did the debt of Germany evolve from 2023 to 2024?", QUARTERS,
      ["rose by 20 EUR from 2023-Q4 to 2024-Q4, by 50%", "was 45"], []),
+    ("debt of Germany in 2023-Q4 and 2024-Q1", SHARES, ["least, 10 percentage points less"], []),
+    ("debt of Germany in 2023-Q4 and 2024-Q1", QUARTERS, ["10 EUR less"], []),
     ("Did the debt of Germany change in 2024?", SHARES, ["rose by 10 percentage points"], ["20%"]),
     ("Did the debt of Germany change in 2024?", SCALED, ["rose by 10 from"], ["10 EUR"]),
     ("Did the debt of Germany change?", SUNK, ["fell by 10 EUR from 2023 to 2024"], ["%"]),
