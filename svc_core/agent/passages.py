@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 
 from attrs import evolve, frozen
@@ -38,8 +38,8 @@ from svc_core.intel.linking.runs import capital_runs
 from svc_core.text.language import guess
 from svc_core.text.name_mentions import is_place
 from svc_core.text.sentences import clean_headline, is_anaphoric, split_sentences
-from svc_core.text.synonyms import related_keys
-from svc_core.text.words import fold_case, split_words, term_of, terms
+from svc_core.text.synonyms import WORDS_MAX, related_keys
+from svc_core.text.words import fold_case, split_words, stop_words, term_of
 
 PASSAGES_MAX, TEXT_MAX, SENTENCES_MAX = 100, 6_000, 60
 """Passages that are read, characters and sentences of each: about 30 ms in all."""
@@ -190,7 +190,8 @@ def _follows(candidate: TextLine, best: TextLine) -> bool:
 def _is_relevant(query: TextQuery, passage: Passage) -> bool:
     """Whether a passage holds the names of the question side by side."""
     matches = [name.is_in(passage.vocabulary) for name in query.names]
-    if passage.language not in (None, query.language) and not query.unnamed <= passage.vocabulary:
+    is_lacking = not query.unnamed <= passage.vocabulary
+    if is_lacking and passage.language not in (None, query.language):
         return False  # no translation tells it: a name, which every language writes alike
     if query.kind == "compare":
         return any(matches) or not matches
@@ -222,7 +223,7 @@ def _written_as_names(passage: Passage) -> frozenset[str]:
     lower = set(_LOWER.findall(text))
     firsts = " ".join(w for w in _FIRST.findall(text) if w.lower() not in lower and is_strange(w))
     words = {*split_words(runs), *split_words(firsts)}
-    if guess(text) == "de":
+    if passage.language == "de":
         words = {word for word in words if is_strange(word)}
     return frozenset(words)
 
@@ -266,12 +267,17 @@ def _candidates(passage: Passage) -> Iterator[TextLine]:
 
 
 def _tokens(text: str, language: str | None) -> frozenset[str]:
-    """The words of a text, its terms, roots and their pairs, what they may stand for, initials."""
-    stems = roots(text, language)
-    pairs = (f"{first}_{second}" for first, second in pairwise(stems))
-    words = {*split_words(text), *terms(text, language), *stems, *pairs, *_initials(text)}
-    keys = (related_keys(word, term_of(word), language) for word in split_words(text))
-    return frozenset(words.union(*map(groups, words), *keys))
+    """The words of a text in all their forms, the pairs of its roots, and its initials."""
+    pairs = {f"{first}_{second}" for first, second in pairwise(roots(text, language))}
+    forms = (_forms(word, language) for word in split_words(text))
+    return frozenset(pairs).union(_initials(text), *map(groups, pairs), *forms)
+
+
+@lru_cache(WORDS_MAX)
+def _forms(word: str, language: str | None) -> frozenset[str]:
+    """A word, its term, root and lemmas, and the lists of words that mean the same."""
+    forms = {word} if word in stop_words(language) else {word, term_of(word), word_root(word)}
+    return related_keys(word, term_of(word), language).union(forms, *map(groups, forms))
 
 
 def _initials(text: str) -> Iterator[str]:

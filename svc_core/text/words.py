@@ -111,7 +111,7 @@ def raw_words(text: str) -> list[str]:
 
 def split_words(text: str) -> list[str]:
     """The words of `text`, folded and whole."""
-    return [fold_case(word) for word in raw_words(text)]
+    return [_folded(word)[0] for word in raw_words(text)]
 
 
 def word_parts(word: str) -> list[str]:
