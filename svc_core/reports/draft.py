@@ -205,7 +205,7 @@ class _Numbers:
         numbers = (number for statement in statements for number in numbers_of(statement))
         return Section(
             id=plan.story.key,
-            heading=plan.heading,
+            heading=plan.heading_over(lines),
             statements=statements,
             citations=tuple(dict.fromkeys(numbers)),
             topics=plan.lead.evidence.topics,

@@ -134,6 +134,13 @@ class StoryPlan:
         is_fit = self.intro is not None and (self.intro.opens or _vagueness(self.lead) > 0)
         return self.intro if is_fit else None
 
+    def heading_over(self, lines: Sequence[NarrationLine]) -> str:
+        """The headline of the lead where a line quotes it, else of what the first line quotes."""
+        cited = [item.id for line in lines for item in line.sources]
+        heads = {item.evidence.id: _heading(item) for item in self.story.members}
+        is_quoted = self.lead.evidence.id in cited
+        return next((heads[id_] for id_ in cited if id_ in heads and not is_quoted), self.heading)
+
     def place_of(self, item: ScoredItem) -> int:
         """Which development of the story an item is of."""
         return self.place[item.evidence.id]

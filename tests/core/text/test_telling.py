@@ -107,6 +107,9 @@ def check(report: ReportDraft, items: Sequence[EvidenceTexts]) -> None:
         names = [publishers[n] for n in statement.also_reported_by]
         assert len({*names}) == len(names)
         assert not {*names} & {publishers[n] for n in statement.citations}
+    for section in report.words.sections:
+        quoted = [" ".join(texts[n].split()) for line in section.statements for n in line.citations]
+        assert any(section.heading.rstrip(".…。") in text for text in quoted)
     citations = {n for line in statements_of(report) for n in numbers_of(line)}
     citations |= {n for section in report.words.sections for n in section.citations}
     listed = set(sources) - citations
