@@ -366,6 +366,12 @@ def test_since_when_something_is_so_is_no_other_date(
     assert "published" not in text
 
 
+def test_a_measure_without_a_basis_reads_as_one_with_it(asker: Asker) -> None:
+    text = asker.ask("How strong was the earthquake in Ecuador?").text
+    assert "a magnitude of 6.7, as gdacs" in text
+    assert "a magnitude of 6.7, mww, as usgs" in text
+
+
 def test_rows_of_one_name_are_not_compared(asker: Asker) -> None:
     text = asker.ask("Which sanctions are on HARBOUR LIGHT SHIPPING?").text
     assert "kept apart" in text
