@@ -381,7 +381,8 @@ def _fit(query: TextQuery, candidate: TextLine) -> float:
     if query.kind == "number":
         is_same = query.decimals <= {*DECIMAL.findall(candidate.text)}
         is_measure = not query.measure or has_measure(query.measure, candidate.text)
-        return float(is_same and is_measure and _counts(query, candidate))
+        is_sum = not query.asks_sum or _is_sum(candidate.text)
+        return float(is_same and is_measure and is_sum and _counts(query, candidate))
     if query.kind == "where":
         is_named = _names_other(query, candidate.text, places=True)
         signs = is_named + has_expression("placed", candidate.text)
@@ -391,6 +392,11 @@ def _fit(query: TextQuery, candidate: TextLine) -> float:
         is_done = not query.terms or _match([*query.terms][-1], candidate, query)
         return 1.0 if is_dated else LACKING * bool(candidate.passage.at and is_done)
     return LACKING if query.kind == "why" and not has_expression("cause", candidate.text) else 1.0
+
+
+def _is_sum(text: str) -> bool:
+    """Whether a text holds money, or a share by which money changes."""
+    return has_expression("money", text) or has_measure("share", text)
 
 
 def _names_other(query: TextQuery, text: str, *, places: bool = False) -> bool:

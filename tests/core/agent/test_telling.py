@@ -267,6 +267,19 @@ def test_a_verb_is_known_in_all_its_forms(question, text):
     assert texts(question, [passage(text)]) == [text]
 
 
+@pytest.mark.parametrize(
+    ("text", "is_sum"),
+    [
+        ("The restored lifeboat Hester Crane cost 40,000 euros.", True),
+        ("Restoring the lifeboat Hester Crane cost 12 percent more than was planned.", True),
+        ("The restored lifeboat Hester Crane saved 61 people.", False),
+    ],
+)
+def test_a_cost_is_told_in_money_or_as_a_share(text, is_sum):
+    question = "How much did it cost to restore the lifeboat Hester Crane?"
+    assert bool(texts(question, [passage(text)])) == is_sum
+
+
 def test_a_few_words_of_a_question_are_read_as_the_passages_spell_them():
     words = [f"{sign}{sign}harbour" for sign in "bcdfghjklmnp"]
     typed = " ".join(f"{word[:-2]}{word[:-3:-1]}" for word in words)
