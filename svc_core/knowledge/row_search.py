@@ -3,9 +3,7 @@
 Rule 1: rows of all kinds stand in one order (`svc_core.search.ranked_rows`). A kind that the scopes
         or roles of the caller do not cover is left out, so nobody finds what they may not read.
 Rule 2: an id or a CVE id that is typed whole finds that row.
-Rule 3: a row without a name that is worth less than `PART_MIN` of the best one, by words and by
-        meaning, has nothing to do with the question where the best one has, and is left out.
-Rule 4: reports are those that the knowledge retrieves; of subjects, profiles and keys the newest
+Rule 3: reports are those that the knowledge retrieves; of subjects, profiles and keys the newest
         are ranked. So an answer reads a bounded number of rows.
 """
 
@@ -53,7 +51,7 @@ from svc_core.operation.units import WorkContext
 from svc_core.reports import operations as reports
 from svc_core.reports.profiles import operations as profiles
 from svc_core.reports.report_index import REPORT_INDEX
-from svc_core.search.ranked_rows import MEANING, WHOLE, Near, RankedRow, SearchKind, rank_rows
+from svc_core.search.ranked_rows import WHOLE, Near, RankedRow, SearchKind, rank_rows
 from svc_core.search.row_names import Named
 from svc_core.text.words import split_words
 from svc_core.wire.constraints import Arg, Ge, Le, MaxLen, MinLen
@@ -61,7 +59,6 @@ from svc_core.wire.constraints import Arg, Ge, Le, MaxLen, MinLen
 WALKED_MAX: Final = 500
 """Subjects whose first record is looked through: some ten milliseconds."""
 _FOLDED_MAX: Final = 16  # subjects
-PART_MIN: Final = 0.25  # up to 0.35 loses no row that answers, of 120 paraphrases (ADR 56)
 _SPAN: Final = 4  # standard deviations of cosines, from what is near to what is nearest
 
 
@@ -200,9 +197,8 @@ async def _by_id(ctx: WorkContext, kinds: Sequence[SearchKind], id_: str) -> lis
 
 async def search_everything(ctx: WorkContext, request: SearchEverything) -> Page[SearchRow]:
     """Rows of every kind that the caller may read in one order: those that the question, or words
-    of it, names come first, then those that hold most of its weight; those that hold little beside
-    the best are left out. Each row names the operation that shows it. An id that is typed whole
-    finds its row.
+    of it, names come first, then those that hold most of its weight. Each row names the operation
+    that shows it. An id that is typed whole finds its row.
     """
     names, q = request.kinds, request.q.strip()
     names = (*names, "entity") if "actor" in names else names
@@ -213,9 +209,6 @@ async def search_everything(ctx: WorkContext, request: SearchEverything) -> Page
     given: Any = {"rows": walked, "near": await _near(ctx, kinds, q)}
     search = partial(rank_rows, kinds=kinds, question=q, limit=request.limit, **given)
     hits = await ctx.work.read(ctx.actor.tenant, search)
-    worths = {hit.key: hit.share + MEANING * hit.near for hit in hits}
-    least = PART_MIN * max(worths.values(), default=0.0)
-    hits = [hit for hit in hits if hit.named != "none" or worths[hit.key] >= least]
     rows = [_row(kinds[hit.place], hit) for hit in hits]
     return Page(tuple(map(wire.to_bytes, rows)))
 

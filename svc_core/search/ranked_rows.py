@@ -5,7 +5,7 @@ Rule 1: case, accents, marks and words in capitals make no difference, and the w
 Rule 2: a row that is named as the question, or a run of its words, comes first, the more so the
         more of the question's weight the run has (`svc_core.search.row_names`).
 Rule 3: other rows come by the share of the question's weight that they hold. A word weighs more
-        the fewer rows of all kinds hold it. Nothing is cut off here: the caller judges.
+        the fewer rows of all kinds hold it. Nothing is cut off: the caller judges the share.
 Rule 4: where a caller knows how near rows are in meaning, that is added (`MEANING`).
 Rule 5: of equal rows the kind that is declared first comes first, then the order of its list.
 """

@@ -40,7 +40,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.intel.news": 735,
     "svc_core.intel.signals": 1126,
     "svc_core.intel.vulnerabilities": 155,
-    "svc_core.knowledge": 549,
+    "svc_core.knowledge": 545,
     "svc_core.ledger": 6274,
     "svc_core.operation": 2528,
     "svc_core.outbox": 253,
@@ -71,7 +71,7 @@ CODE_LINES: dict[str, int] = {
 """The most that each package may have. A line that rises has its reason beside it."""
 
 
-PRODUCT_LINES = 66_866
+PRODUCT_LINES = 66_862
 """The most that all packages may have together."""
 
 

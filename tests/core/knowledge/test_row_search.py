@@ -19,7 +19,6 @@ from svc_core.base import drive
 from svc_core.contract.problem import Problem
 from svc_core.intel.news.vectors import VECTORS
 from svc_core.knowledge.retrieval import MODEL_SECONDS, TimeLimit
-from svc_core.knowledge.row_search import PART_MIN
 from svc_core.operation.caller import Actor
 from svc_core.operation.context import Context
 from svc_core.operation.executor import Execution
@@ -250,19 +249,6 @@ def test_news_is_found_by_its_meaning_in_any_case(desk: Desk) -> None:
         assert desk.search("kestrel")[0]["near"] == 0
         foreign = [row["kind"] for row in desk.search(QUESTION, scopes=frozenset({"osint:read"}))]
         assert "newsItem" not in foreign
-
-
-def test_what_holds_little_beside_the_best_is_left_out(desk: Desk) -> None:
-    def worths(q: str) -> list[float]:
-        rows = desk.search(q, limit=50)
-        return [row["share"] + row["near"] / 2 for row in rows if row["named"] == "none"]
-
-    near_news(desk)
-    with desk.lent({Embedder: AtOnce(Meaning())}):
-        for q in ("walkout of the withdrawals", "halted strike", QUESTION):
-            values = worths(q)
-            assert min(values) >= PART_MIN * max(values) > 0
-        assert len(worths("of the")) > len(worths("withdrawals of the")) > 0
 
 
 def test_where_vectors_are_not_read_in_time_words_have_to_do(desk: Desk) -> None:
