@@ -108,6 +108,7 @@ def test_rows_that_look_alike_say_what_tells_them_apart(
     assert shown(["Dukes"], []) == apart
     assert shown([], []) == ["e0  APT29", "e1  APT29"]
     assert shown(["Dukes"], [], columns=("id", "status")) == ["e0  -", "e1  -"]
+    assert shown(["Dukes"], [], columns=("aliases", "name")) == ["Dukes    APT29", "-        APT29"]
 
 
 def test_what_is_cut_says_so() -> None:
