@@ -74,3 +74,8 @@ def test_every_case_of_a_promise_is_tried_and_every_fault_told_by_its_case():
     with pytest.raises(BaseExceptionGroup, match=r"test_it_is_larger: \(1, 2\); \(0, 2\)"):
         test_it_is_larger()
     assert calls == [3, 1, 0, 5]
+
+
+def test_a_promise_about_no_case_is_none():
+    with pytest.raises(AssertionError, match="no case"):
+        each(case for case in ())

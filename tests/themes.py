@@ -25,6 +25,8 @@ def each(cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[[], N
 
     A row of its own takes longer than such a case. All are tried, and all faults are told.
     """
+    cases = tuple(cases)
+    assert cases, "a test of no case cannot fail"
 
     def make(keep: Callable[..., None]) -> Callable[[], None]:
         @wraps(keep)

@@ -31,6 +31,7 @@ from svc_core.access.model import KEYS
 from svc_core.access.scopes import SCOPES
 from svc_core.automations import run_queue as running
 from svc_core.automations.model import AUTOMATIONS, WORK, RunOutput
+from svc_core.base import passes
 from svc_core.catalog.openapi import headers
 from svc_core.catalog.openapi import openapi_document as openapi
 from svc_core.catalog.openapi.schema_samples import schema_sample
@@ -621,11 +622,13 @@ class World:
         )
 
     def _give_sound(self, operation: Operation[Any, Any], key: str, report_id: str) -> None:
-        """Have a report recorded, unless it was and is only read since."""
+        """Have a report recorded, unless it was and is only read since, and begin a step of the
+        clock within which its address stays the same."""
         is_read = operation.id != "speakReport"
         if not is_read or report_id not in self._recorded:
             self.give_recording(key, report_id)
         (self._recorded.add if is_read else self._recorded.discard)(report_id)
+        self.clock.forward(seconds=-self.clock().timestamp() % passes.STEP_SECONDS)
 
     def _path_value(self, item: Input, key: str, operation: Operation[Any, Any]) -> str:
         if item.id_of is not None and item.id_of.prefixes == ("obs",):  # of several kinds of rows
