@@ -112,7 +112,6 @@ def print_wrapped(text: str, indent: str, hang: int = 2) -> None:
 
 
 _EMPTY: Any = (None, [], {}, "")
-_Look = tuple[str, ...]
 _TITLES = ("label", "title", "name", "value", "headline", "question", "statement", "text", "note")
 """The members that say what a row is; a row without them begins with its first member."""
 
@@ -156,7 +155,7 @@ def print_table(
     names = [name.rpartition(".")[2] for name in columns]
     anchor = next((number for number, name in enumerate(names) if name == "id"), 0)
     lines = [[_cell(_at(row, column)) or "-" for column in columns] for row in members]
-    looks = [tuple(c for n, c in zip(names, line, strict=True) if n != "id") for line in lines]
+    looks = [str([c for n, c in zip(names, o, strict=True) if n != "id"]) for o in lines]
     apart = _differing(members, looks) if {*names} & {*_TITLES} else {}
     table = Table(
         headings=[
@@ -182,10 +181,10 @@ def print_table(
             print_wrapped(text, "  ")
 
 
-def _differing(rows: Sequence[Mapping[str, Any]], looks: Sequence[_Look]) -> dict[_Look, list[str]]:
+def _differing(rows: Sequence[Mapping[str, Any]], looks: Sequence[str]) -> dict[str, list[str]]:
     """The first member that tells rows apart which look alike in a table, by how these look."""
-    groups = defaultdict[_Look, list[Mapping[str, Any]]](list)
-    names: dict[_Look, list[str]] = {}
+    groups = defaultdict[str, list[Mapping[str, Any]]](list)
+    names: dict[str, list[str]] = {}
     for row, look in zip(rows, looks, strict=True):
         groups[look].append(row)
     for look, alike in groups.items():
