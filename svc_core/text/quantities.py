@@ -130,13 +130,12 @@ class Value:
         )
 
     def difference(self, other: "Value") -> "Value | None":
-        """The number between two numbers of one unit, or of the days between two dates."""
+        """The number between two numbers of one unit, or of the days between two dates; never 0."""
         if self.days or other.days:
-            dates = [date(y or 2000, m, d) for y, m, d, _ in (*self.days, *other.days) if m and d]
-            gap = abs(dates[0] - dates[-1]).days if self.days and other.days and dates else 0
+            gap = _days_between(self.days, other.days)
             return Value(0, 0, (), float(gap), 1.0, unit_of("days")) if gap else None
         is_measured = self.units and other.units and self.units != other.units
-        if is_measured or self.amount is None or other.amount is None:
+        if is_measured or self.amount is None or other.amount in (None, self.amount):
             return None
         units = self.units or other.units
         units = unit_of("percentage points") if units == unit_of("%") else units
@@ -150,6 +149,18 @@ class Value:
         for (name, own), (other_name, other) in product(self.units, source.units):
             if name == other_name:
                 yield own, other
+
+
+def _days_between(first: Iterable[Day], second: Iterable[Day]) -> int:
+    """The days between two dates, of which both or none have a year; 0 where that is open."""
+    pairs = [(a, b) for a, b in product(first, second) if all((*a[1:3], *b[1:3]))]
+    sides = (map(_day_of, pair) for pair in pairs if bool(pair[0][0]) == bool(pair[1][0]))
+    gaps = {abs(one - other).days for one, other in sides}
+    return gaps.pop() if len(gaps) == 1 else 0
+
+
+def _day_of(day: Day) -> date:
+    return date(day[0] or 2000, day[1] or 1, day[2] or 1)  # a leap year: each day has a date
 
 
 def _is_day(own: Day, day: Day) -> bool:

@@ -87,6 +87,10 @@ LEAK = "The port closed after a leak of chlorine, caused by a valve. A strike en
 CLAIMS = [
     (WATER, "The lake lost 17 percentage points in 17 days.", None),
     (WATER, "The lake lost 18 percentage points.", "value"),
+    ("The port lost 3 ships and the bay 3 ships.", "The port lost 0 ships.", "value"),
+    ("The port opened in May 2024 and closed on 3/4/2024.", "It was closed for 30 days.", "value"),
+    ("It opened on 3 May and closed on 5 May 2024.", "It was open for 8768 days.", "value"),
+    ("It opened on 3 May 2024 and closed on 5 May 2024.", "It was open for 2 days.", None),
     (PRICES, "A kilogram rose by 21 rupees to 139 rupees.", None),
     (PRICES, "The WHO counts 35 deaths.", None),
     (PRICES, "The WTO counts 35 deaths.", "name"),
