@@ -73,8 +73,8 @@ def test_the_last_request_of_a_day_passes_and_the_next_waits_for_midnight(
     remaining = [town.get(FEEDS, key).headers["x-ratelimit-remaining-day"] for _ in range(2)]
     assert remaining == ["1", "0"]
     body = check_problem(town.get(FEEDS, key), problem.RATE_LIMITED)
-    assert "key-day" in body["detail"]
-    assert "account-day" in body["detail"]
+    for owner in ("key", "account"):
+        assert f"requests of this {owner}, {per_day:,} a day" in body["detail"]
     town.clock.at = MIDNIGHT - TICK
     answer = town.get(FEEDS, key)
     check_problem(answer, problem.RATE_LIMITED)
@@ -90,7 +90,7 @@ def test_a_second_key_gets_no_more_of_the_day_than_its_account_has_left(town, ch
     town.add_key("second", "pro")
     assert town.get(FEEDS, "second").status_code == 200
     answer = town.get(FEEDS, "second")
-    assert "account-day" in check_problem(answer, problem.RATE_LIMITED)["detail"]
+    assert "of this account, 5,000 a day" in check_problem(answer, problem.RATE_LIMITED)["detail"]
     assert answer.headers["x-ratelimit-remaining-day"] == "4999"
     assert answer.headers["x-ratelimit-remaining-user-day"] == "0"
 
@@ -106,7 +106,7 @@ def test_the_personal_keys_of_a_person_share_the_quota_of_that_person(town, chec
     statuses = [town.get(FEEDS, "second").status_code for _ in range(117)]
     assert statuses == [200] * 117
     answer = town.get(FEEDS, "personal")
-    assert "account-minute" in check_problem(answer, problem.RATE_LIMITED)["detail"]
+    assert "of this account, 120 a minute" in check_problem(answer, problem.RATE_LIMITED)["detail"]
     assert answer.headers["x-ratelimit-remaining-minute"] == "118"
     assert town.get(FEEDS, "a").status_code == 200  # a workspace of its own
 
@@ -128,7 +128,8 @@ def test_the_hundredth_turn_of_a_key_is_its_last_of_the_day_on_either_stream(tow
         assert ask_agent(town, "a", stream).status_code == 200
     for stream in STREAMS:
         answer = ask_agent(town, "a", stream)
-        assert "key-day" in check_problem(answer, problem.AGENT_RATE_LIMITED)["detail"]
+        body = check_problem(answer, problem.AGENT_RATE_LIMITED)
+        assert "of this key, 100 a day" in body["detail"]
         assert answer.headers["x-svc-agent-ratelimit-remaining-day"] == "0"
         assert answer.headers["x-svc-agent-ratelimit-account-remaining-day"] == "150"
     town.clock.at = MIDNIGHT - TICK
@@ -145,7 +146,8 @@ def test_an_account_has_two_hundred_and_fifty_turns_a_day_over_all_of_its_keys(t
     use(town, "third", 49, agents, hour=2)
     assert ask_agent(town, "third").status_code == 200
     answer = ask_agent(town, "third", STREAMS[1])
-    assert "account-day" in check_problem(answer, problem.AGENT_RATE_LIMITED)["detail"]
+    body = check_problem(answer, problem.AGENT_RATE_LIMITED)
+    assert "of this account, 250 a day" in body["detail"]
     assert answer.headers["x-svc-agent-ratelimit-remaining-day"] == "50"
     assert ask_agent(town, "b").status_code == 200
     town.clock.at = MIDNIGHT
@@ -163,7 +165,8 @@ def test_an_account_has_ten_turns_a_minute_over_all_of_its_keys_and_both_streams
             assert ask_agent(town, key, STREAMS[number % 2]).status_code == 200
     for key in ("second", "third"):
         answer = ask_agent(town, key)
-        assert "account-minute" in check_problem(answer, problem.AGENT_RATE_LIMITED)["detail"]
+        body = check_problem(answer, problem.AGENT_RATE_LIMITED)
+        assert "of this account, 10 a minute" in body["detail"]
         assert answer.headers["retry-after"] == "60"
     town.clock.forward(seconds=59.999)
     check_problem(ask_agent(town, "third"), problem.AGENT_RATE_LIMITED)
