@@ -3,9 +3,9 @@
 Rule 1: every item of a story that is told is cited behind a sentence that it says; or, of the same
         development and another publisher, as also reporting it; or else as on the same event. One
         that is far from the rest of its story, or not surely about the subject, is only listed.
-Rule 2: a sentence stands once, but the opening quotes what introduces the first sections; of one
-        event no two sentences say the same. Where there is only one story, its section continues
-        the opening.
+Rule 2: a sentence stands once, but where a section needs the one that opened the report to be
+        understood below its heading; of one event no two sentences say the same. Where there is
+        only one story, its section continues the opening.
 Rule 3: quotes of a story are in the language of its lead, the reader's where an item has it.
 Rule 4: sentences that refer to the one before ("He also said ...") stand only behind that one; so
         do those that begin with what neither they nor the headline name ("The photo ..."). What
@@ -71,7 +71,7 @@ _AGAIN_MIN = 0.8  # cosine from which a sentence stands already; 69 % are rightl
 REACH_MIN = 2  # publishers of a development; 28 of 33 such tell the main news, of one 11 of 35
 _NEW_MIN = 0.55  # of a headline, by the squares of its weights, that the lead's development lacks
 _NEW_LINE_MIN = 1 - ANEW_MIN  # the same, that no headline before it has
-_NEWNESS = 0.5  # how much more the newest development counts of those that several report
+_NEWNESS = 0.3  # how much more the newest item of a story counts of those that several report
 # Of the best score of a story: below, an item tells a side that was not asked for, but where its
 # headline and lead hold so much of what the best ones do of the query; and where none holds any.
 _LEAD_MIN, _LEAD_HEAD, _LEAD_MIN_UNNAMED = 0.7, 0.9, 0.5
@@ -379,7 +379,8 @@ class Narrator:
             return []
         quotes = self._pick(plan, intro)
         if len(quotes) > is_quoted:
-            plan.section = [self._quote(plan, quote) for quote in quotes]
+            rest = quotes[1:] if is_quoted and _is_apart(quotes[1:], plan.lead) else quotes
+            plan.section = [self._quote(plan, quote) for quote in rest]
         return plan.section
 
     def _is_new(self, quote: Extract) -> bool:
@@ -485,7 +486,8 @@ def _plan(story: Story, language: str, frequencies: Frequencies, best: float) ->
         for group in story.developments
         for member in group
     }
-    latest = max(member.evidence.at for member in own)
+    first, *_, latest = sorted(member.evidence.at for member in (*own, *own))
+    span = latest - first
     head = max(member.head for member in own)
     least = (_LEAD_MIN if head else _LEAD_MIN_UNNAMED) * story.score
 
@@ -497,8 +499,7 @@ def _plan(story: Story, language: str, frequencies: Frequencies, best: float) ->
         publishers = reach[member.evidence.id]
         weight = member.score**_MATCH * shares[member] * log2(1 + publishers)
         if publishers >= REACH_MIN:
-            age = (latest - member.evidence.at).total_seconds() / 86_400
-            weight *= 1 + _NEWNESS / (1 + age)
+            weight *= 1 + _NEWNESS * ((member.evidence.at - first) / span if span else 1)
         return not has_words, is_comment, is_far, -weight, member.evidence.id
 
     merits = {member.evidence.id: merit(member) for member in pool}
@@ -565,6 +566,12 @@ def _newest_state(lead: ScoredItem, group: Sequence[ScoredItem]) -> ScoredItem:
         )
     ]
     return later[-1] if later else lead
+
+
+def _is_apart(quotes: Sequence[Extract], lead: ScoredItem) -> bool:
+    """Whether quotes are understood without the one before them, below one headline of theirs."""
+    items = {quote.item for quote in quotes}
+    return quotes[0].is_standalone and (lead in items or len(items) == 1)
 
 
 def _is_outdated(quote: Extract, others: Iterable[Extract]) -> bool:

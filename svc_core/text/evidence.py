@@ -130,7 +130,8 @@ class Reading:
     @cached_property
     def sentences(self) -> tuple[str, ...]:
         """The sentences of its text, as a reader would quote them."""
-        return tuple(split_sentences(self.text, title=self.evidence.title))
+        title, language = self.evidence.title, self.language
+        return tuple(split_sentences(self.text, title=title, language=language))
 
 
 @frozen

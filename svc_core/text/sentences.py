@@ -52,6 +52,8 @@ _ABBREVIATION = re.compile(
     rf"(?:^|[\s(\"'“‘«])(?:[A-ZÀ-Þ]\.(?:[A-ZÀ-Þ]\.)*|(?:{alternation(_words('abbreviation'))})\.)$"
 )
 _ORDINAL = re.compile(r"(?:^|\s)\d{1,2}\.$")
+# A small word and a capitalised one without a space: a paragraph ran into the next.
+_GLUED = re.compile(r"(?<![^\W_])[a-zß-ÿ]{3,}(?=([A-ZÀ-Þ][a-zß-ÿ]+)[\s,’'])")
 _UNIT = re.compile(r"[\s(][A-ZÀ-Þ][a-zß-ÿ]{1,2}\.$")  # of the number behind it: "Rs. 30", "Art. 5"
 _ENDING_CHARS = 40  # that tell an abbreviation; a run of abbreviations may be as long as its text
 _BOILERPLATE = re.compile(
@@ -85,22 +87,31 @@ _UNSPACED_SCRIPT = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 
 
 def split_sentences(
-    text: str, words_min: int = _WORDS_MIN, *, fragments: bool = False, title: str = ""
+    text: str,
+    words_min: int = _WORDS_MIN,
+    *,
+    fragments: bool = False,
+    title: str = "",
+    language: str | None = None,
 ) -> list[str]:
     """The quotable sentences of `text`, in order, without repeats.
 
     Each has at least `words_min` words. Runs without a full stop are left out unless `fragments`.
 
-    A line is a paragraph, and no sentence runs from one into the next.
+    A line is a paragraph, and no sentence runs from one into the next; a paragraph whose first word
+    is glued to the one before it ("officePeople") is told by that word, where it stands elsewhere.
 
     A text that is one unfinished run keeps it: a truncated lead is better than no lead.
 
     A run with words before its whole `title` speaks of the item ("The post ... appeared on ...").
     """
-    lines = _MARKUP.sub(" ", text).splitlines()
+    words = set(_WORD.findall(f"{title} {text}"))
+    bare = _MARKUP.sub(" ", text)
+    lines = _GLUED.sub(lambda o: o[0] + "\n" * (o[1] in words), bare).splitlines()
     line_title = _fold_space(title) if len(title.split()) >= _TITLE_WORDS_MIN else ""
     mark = line_title.replace(" ", "\0")  # no sentence ends within it
-    parts = (line_parts(_fold_space(line).replace(line_title, mark)) for line in lines)
+    folded = (_fold_space(line).replace(line_title, mark) for line in lines)
+    parts = (line_parts(line, language) for line in folded)
     runs = [_clean(run) for run in chain.from_iterable(parts) if run.find(mark) < 1]
     runs = [run.replace("\0", " ") for run in runs]
     quotable = list(dict.fromkeys(run for run in runs if _is_quotable(run, words_min)))
@@ -122,23 +133,27 @@ def _fold_space(text: str) -> str:
     return " ".join(text.split())
 
 
-def breaks(text: str) -> Iterator[tuple[int, int]]:
-    """The gaps between the sentences of one line: where one ends and where the next begins."""
-    start = 0
+def breaks(text: str, language: str | None = None) -> Iterator[tuple[int, int]]:
+    """The gaps between the sentences of one line: where one ends and where the next begins.
+
+    Behind a small number is one where its language writes no ordinals so ("am 3. Juni").
+    """
+    start, has_ordinals = 0, language not in _words("cardinal")
     for match in _BREAK.finditer(text):
         is_opening = match[0] == '"' and text.count('"', start, match.start()) % 2 == 0
         is_next = is_opening or match[0].strip() in _SEPARATORS
         end = match.start() + (0 if is_next else len(match[0].rstrip()))
         ending = text[start:end][-_ENDING_CHARS:]
         is_unit = text[match.end() : match.end() + 1].isdigit() and _UNIT.search(ending)
-        if not (is_unit or _ABBREVIATION.search(ending) or _ORDINAL.search(ending)):
+        is_ordinal = has_ordinals and _ORDINAL.search(ending)
+        if not (is_unit or is_ordinal or _ABBREVIATION.search(ending)):
             start = match.start() if is_opening else match.end()
             yield end, start
 
 
-def line_parts(text: str) -> list[str]:
+def line_parts(text: str, language: str | None = None) -> list[str]:
     """All that one line consists of, as it stands: its sentences and fragments."""
-    gaps = [*breaks(text), (len(text), len(text))]
+    gaps = [*breaks(text, language), (len(text), len(text))]
     starts = [0, *(after for _, after in gaps)]
     return [text[start:end] for start, (end, _) in zip(starts, gaps, strict=False)]
 
@@ -171,7 +186,8 @@ _SPECIFYING_SIGNS = ",-—’'"  # an apposition, a compound or a possessive fol
 _DOUBLE_QUOTES = '"„“”«»'
 # UTF-8 read as Latin-1 by the source.
 _MOJIBAKE = re.compile("Ã[\u0080-\u00bf ]|â€|Â[\u00a0-\u00bf]")
-_HEADLINE_PARTS = re.compile(r"(?<=\S):\s+|\s[–—-]\s")  # behind what it is about, or who speaks
+# Behind what a headline is about, or who speaks, and behind a sentence of it.
+_HEADLINE_PARTS = re.compile(r"(?<=\S):\s+|\s[–—-]\s|(?<=[^\W\d_A-Z]{3}[.!?])\s+")
 _WORD = re.compile(r"[^\W\d_]+")
 _POLITE = re.compile(r"(?<=[\w,] )(?:Sie|Ihnen|Ihre?[mnrs]?)\b")  # within a German sentence
 _QUOTATION = re.compile('["“„«][^"“”„«»]*["”“»]')

@@ -177,7 +177,8 @@ def test_one_story_gives_one_signal(make, week) -> None:
     ],
 )
 def test_a_stated_date_near_the_publication_is_when_it_happened(make, week, text, day) -> None:
-    item = make("Earthquake hits Zeppelin town", text)
+    tongue = "de" if text.startswith("Es") else "en"
+    item = make("Earthquake hits Zeppelin town", text, language=tongue)
     (signal,) = signals_of("Zeppelin", week, [item])
     assert signal.occurred_date == (day and day.isoformat())
 

@@ -38,6 +38,25 @@ _REPORT = "Three ships wait off Fjordby for their crews."
 
 
 @pytest.mark.parametrize(
+    ("text", "language", "sentences"),
+    [
+        (f"She was 94. {_REPORT}", "en", [_REPORT]),
+        (f"Crews of Fjordby have 94. {_REPORT}", "en", ["Crews of Fjordby have 94.", _REPORT]),
+        ("Die Schiffe fahren am 3. Juni in Fjordby ab.", "de", None),
+        ("Skipene i Fjordby venter til 3. Juni eller lenger.", None, None),
+        ("Mayor sells the quay of FjordbyThree, Three crews weep.", "en", None),
+        (f"Mayor sells the quay{_REPORT} Three!", "en", [_REPORT]),
+        ("The crews call openQuay ships without a harbour.", "en", None),
+        ("The crews set quayOpen.harbour, Open to all ships.", "en", None),
+    ],
+)
+def test_a_sentence_ends_as_its_language_and_its_other_words_say(
+    text: str, language: str | None, sentences: list[str] | None
+) -> None:
+    assert split_sentences(text, language=language) == (sentences or [text])
+
+
+@pytest.mark.parametrize(
     ("text", "sentences"),
     [
         (f"FJORDBY (Quay Wire) - {_REPORT}", [_REPORT]),
@@ -219,6 +238,8 @@ def test_a_headline_that_asks_shows_quotes_or_names_a_day_is_an_aside() -> None:
         ("en", "This storm hits ports like no other", 2),
         ("en", "Storm in Fjordby: Here is all that hit the port", 2),
         ("en", "Your port in the storm", 2),
+        ("en", "Storm hits the port. Here is all that it hit", 2),
+        ("en", "Storm hits U.S. How ports of Norland wait", 0),
         ("en", "Storm over the port", 0),  # a noun and a verb look alike
         ("en", "Why the storm hits", 2),
         ("en", "The port of “Ann”: Why the storm hits", 2),
@@ -256,7 +277,7 @@ def test_a_headline_has_no_marks_of_a_live_blog_or_a_paid_article(
     assert clean_headline(headline) == expected
 
 
-@pytest.mark.parametrize("piece", ["A. ", "Mr. ", "U.S. ", "<!--", "(", "' . "])
+@pytest.mark.parametrize("piece", ["A. ", "aaaA ", "aaa", "Mr. ", "U.S. ", "<!--", "(", "' . "])
 def test_sentences_take_time_in_proportion_to_the_text(piece: str) -> None:
     def seconds(chars: int) -> float:
         start = process_time()

@@ -286,6 +286,30 @@ def test_the_opening_quotes_what_introduces_the_first_sections(make, week) -> No
     assert len(report.words.briefs) == len(groups) - len(headings)
 
 
+@pytest.mark.parametrize("others", [0, 1, 2])
+def test_a_section_repeats_what_opened_only_below_a_headline_of_all_its_items(
+    make, week, others: int
+) -> None:
+    title, later = "Mast fell at Fjordby", "Engineers of Norland Docks blamed ropes from 1950."
+    first = "A red mast fell at Fjordby and killed 12 people of the dock on Monday."
+    rows = [
+        (
+            "Ann Lund wants the museum",
+            "Ann Lund wants 40 painted barges for the museum of Norland.",
+        ),
+        ("Sailors keep away", "All sailors of Norland keep 900 metres away from the lighthouse."),
+    ]
+    items = [make(title, f"{first} {later}" if not others else first)]
+    items += [make(head, text, source=head[:3].casefold()) for head, text in rows[:others]]
+    quay = [make("Quay opens in Camden", "A new quay opens in Camden beside 12 painted barges.")]
+    report = made_of(week, items, quay)
+    check(report, [*items, *quay])
+    (section,) = report.words.sections
+    assert (report.words.opening[0].text in [line.text for line in section.statements]) is (
+        others == 2
+    )
+
+
 def test_a_story_whose_one_sentence_opens_the_report_has_no_section(make, week) -> None:
     groups = [
         [make("Mast falls", "The old mast of the airship dock fell into the sea on Monday.")],
@@ -529,6 +553,20 @@ def test_the_newest_state_of_a_development_leads(make, week) -> None:
     assert [line.text for line in report.words.key_points] == ["Fire kills 17 at Fjordby."]
     apart = draft_report("W", "t", week, in_developments(*([item] for item in items)))
     assert FIRE.format(12) in [line.text for line in statements_of(apart)]
+
+
+def test_the_newest_of_two_items_of_a_development_leads(make, week) -> None:
+    titles = "Airship of Fjordby burns at the dock", "Dock of Fjordby opens for airship owner"
+    texts = ("Ropes are to blame.", -9, "s1"), ("Ann Lund pays for it all.", 0, "s2")
+    items = [
+        make(title, f"{title}. {text}", hours=at, source=source)
+        for title, (text, at, source) in zip(titles, texts, strict=True)
+    ]
+    report = draft_report("W", "t", week, in_developments(items))
+    check(report, items)
+    assert report.words.opening[0].text == f"{titles[1]}."
+    together = [attrs.evolve(item, published_at=items[0].published_at) for item in items]
+    check(draft_report("W", "t", week, in_developments(together)), together)
 
 
 def test_also_reporting_is_another_publisher_of_the_same_development(make, week) -> None:
