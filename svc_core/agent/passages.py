@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from itertools import pairwise
 
 from attrs import evolve, frozen
@@ -43,6 +43,9 @@ from svc_core.text.words import fold_case, split_words, stop_words, term_of
 
 PASSAGES_MAX, TEXT_MAX, SENTENCES_MAX = 100, 6_000, 60
 """Passages that are read, characters and sentences of each: about 30 ms in all."""
+RECENT_MAX, RECENT_CHARS = 256, 2_000
+"""Texts that a process remembers as they were read, and characters of each: 10 MB of news, at most
+60. The questions of a thread, and the parts of one, meet the same texts."""
 CORRECTED_MAX = 8  # words of a question: each is compared with all words of the passages
 WORDS_MIN = 2  # of a sentence: "Four died."
 ANSWER_MAX, OVERVIEW_MAX = 3, 5  # sentences of an answer
@@ -70,13 +73,11 @@ _PARTS = re.compile(r" (?:of|de|du|del|della|der|&) ")
 
 
 @frozen
-class Passage:
-    """A text that may be cited by its number; `at` is its aware date."""
+class PassageText:
+    """A title and a text, and what is read of them for every question."""
 
-    number: int
     title: str
     text: str
-    at: datetime | None = None
 
     @cached_property
     def words(self) -> list[str]:
@@ -86,7 +87,7 @@ class Passage:
     @cached_property
     def vocabulary(self) -> frozenset[str]:
         """Its words, their terms and roots, and the initials of its names."""
-        initials, words = _initials(f"{self.title}\n{self.text[:TEXT_MAX]}"), self.words
+        initials, words = _initials(f"{self.title}\n{self.text[:TEXT_MAX]}"), {*self.words}
         return frozenset([*words, *map(term_of, words), *map(word_root, words), *initials])
 
     @cached_property
@@ -98,6 +99,33 @@ class Passage:
     def names(self) -> frozenset[str]:
         """The folded words that it writes as names."""
         return _written_as_names(self)
+
+    @cached_property
+    def lines(self) -> tuple[tuple[str, frozenset[str]], ...]:
+        """Its title and sentences, each with its tokens."""
+        title = clean_headline(without_markup(self.title))
+        text = without_markup(self.text[:TEXT_MAX])
+        lines = split_sentences(text, WORDS_MIN, fragments=True)[:SENTENCES_MAX]
+        return tuple((line, _tokens(line, self.language)) for line in (title, *lines))
+
+
+_recent_text = lru_cache(RECENT_MAX)(PassageText)
+
+
+@frozen
+class Passage:
+    """A text that may be cited by its number; `at` is its aware date."""
+
+    number: int
+    title: str
+    text: str
+    at: datetime | None = None
+
+    @cached_property
+    def content(self) -> PassageText:
+        """What is read of it; one process remembers that of the last short texts."""
+        is_short = len(self.title) + len(self.text) <= RECENT_CHARS
+        return (_recent_text if is_short else PassageText)(self.title, self.text)
 
     @cached_property
     def candidates(self) -> tuple["TextLine", ...]:
@@ -145,7 +173,7 @@ def select(question: str, passages: Sequence[Passage], now: datetime) -> tuple[S
     if not (query.terms or query.names):
         return ()
     for item in passages[:PASSAGES_MAX]:
-        own = query_of(text, item.names & words)
+        own = query_of(text, item.content.names & words)
         if (own.names or own.terms) and _is_relevant(own, item):
             lines = _cap_date(item, now).candidates
             ranking += [evolve(line, score=_score(own, line)) for line in lines]
@@ -159,7 +187,7 @@ def select(question: str, passages: Sequence[Passage], now: datetime) -> tuple[S
 def nearest_line(question: str, passage: Passage) -> str | None:
     """The sentence of a passage that holds most of a question, whether or not that answers it."""
     text = asking_part(question)
-    query = query_of(text, passage.names & {*split_words(text)})
+    query = query_of(text, passage.content.names & {*split_words(text)})
     lines = [line for line in passage.candidates if line.place]
     best = max(lines, key=lambda line: word_share(query, line), default=None)
     return best.text if best else None
@@ -170,14 +198,18 @@ def corrected(text: str, passages: Sequence[Passage]) -> str:
 
     What differs by a letter from a name may be another name, and no word is meant by a name.
     """
-    plain = {fold_case(w) for row in passages for w in _LOWER.findall(row.text[:TEXT_MAX])}
     places = iter(range(CORRECTED_MAX, 0, -1))
+
+    @cache
+    def plain() -> frozenset[str]:
+        words = (word for row in passages for word in _LOWER.findall(row.text[:TEXT_MAX]))
+        return frozenset(map(fold_case, words))
 
     def spelling(match: re.Match[str]) -> str:
         word = fold_case(match[0])
-        is_wrong = match[0].islower() and word not in plain and is_strange(word)
+        is_wrong = match[0].islower() and is_strange(word) and word not in plain()
         is_wrong = is_wrong and next(places, 0) > 0
-        return min(filter(partial(is_close, word), plain if is_wrong else ()), default=match[0])
+        return min(filter(partial(is_close, word), plain() if is_wrong else ()), default=match[0])
 
     return _STRANGE.sub(spelling, text)
 
@@ -189,16 +221,17 @@ def _follows(candidate: TextLine, best: TextLine) -> bool:
 
 def _is_relevant(query: TextQuery, passage: Passage) -> bool:
     """Whether a passage holds the names of the question side by side."""
-    matches = [name.is_in(passage.vocabulary) for name in query.names]
-    is_lacking = not query.unnamed <= passage.vocabulary
-    if is_lacking and passage.language not in (None, query.language):
+    content = passage.content
+    matches = [name.is_in(content.vocabulary) for name in query.names]
+    is_lacking = not query.unnamed <= content.vocabulary
+    if is_lacking and content.language not in (None, query.language):
         return False  # no translation tells it: a name, which every language writes alike
     if query.kind == "compare":
         return any(matches) or not matches
     runs: dict[int, list[str]] = {}
     for name in query.names:
         runs.setdefault(name.run_number, []).extend(name.spellings[0] * (len(name.spellings) == 1))
-    text = f" {' '.join(passage.words)} "
+    text = f" {' '.join(content.words)} "
     is_whole = all(len(run) < 2 or f" {' '.join(run)} " in text for run in runs.values())
     return all(matches) and (query.is_bare or is_whole)
 
@@ -212,7 +245,7 @@ def asking_part(question: str) -> str:
     return text if query.names or query.terms else " ".join(parts)
 
 
-def _written_as_names(passage: Passage) -> frozenset[str]:
+def _written_as_names(passage: PassageText) -> frozenset[str]:
     """The folded words of a passage that have capitals within sentences, or digits.
 
     In German all nouns have: there only words that are hardly used count.
@@ -248,22 +281,20 @@ def without_markup(text: str) -> str:
     """A text without markup, addresses, citation marks and invisible characters."""
     bare = _LINK.sub(r"\1", _MARKUP.sub(" ", text))
     bare = _ADDRESS.sub(" ", _MARK.sub(" ", bare))
+    if bare.replace("\n", " ").replace("\t", " ").isprintable():  # as most are
+        return bare
     return "".join(char for char in bare if char in "\n\t" or unicodedata.category(char)[0] != "C")
 
 
 def _candidates(passage: Passage) -> Iterator[TextLine]:
     """The title and the sentences of a passage as candidates."""
-    title = clean_headline(without_markup(passage.title))
-    text = without_markup(passage.text[:TEXT_MAX])
-    lines = split_sentences(text, WORDS_MIN, fragments=True)[:SENTENCES_MAX]
-    token_sets = [_tokens(line, passage.language) for line in (title, *lines)]
-    for place, line in enumerate((title, *lines)):
+    language, token_sets = passage.content.language, [own for _, own in passage.content.lines]
+    for place, (line, own) in enumerate(passage.content.lines):
         around = {0, 1, *range(max(place - BEFORE, 0), place)}
         beside = frozenset().union(*(token_sets[at] for at in around if at < len(token_sets)))
         is_marked = not place and bool(_MARK.search(passage.title))
         if line and not is_marked and not has_expression("order", line):
-            own = token_sets[place]
-            yield TextLine(line, own, own | beside, place, passage, passage.language)
+            yield TextLine(line, own, own | beside, place, passage, language)
 
 
 def _tokens(text: str, language: str | None) -> frozenset[str]:
@@ -361,10 +392,10 @@ def _is_of_time(query: TextQuery, candidate: TextLine) -> bool:
         own = years or {str(at.year if at else "")}
         if own.isdisjoint(query.years):
             return False
-    months = months_in(candidate.text)
-    if query.months and not months & query.months:
-        return not months and at is not None and at.month in query.months
-    return True
+    months = months_in(candidate.text) if query.months else frozenset[int]()
+    if months or not query.months:
+        return not query.months or bool(months & query.months)
+    return at is not None and at.month in query.months
 
 
 def _clarity(candidate: TextLine) -> float:

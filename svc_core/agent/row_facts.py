@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import cache, lru_cache
+from itertools import product
 from typing import Any
 
 from attrs import frozen
@@ -101,6 +102,14 @@ def is_run_of(part: Phrase, whole: Phrase) -> bool:
     return any(whole[at : at + size] == part for at in range(len(whole) - size + 1))
 
 
+@lru_cache(64)
+def _short_runs(words: Phrase) -> frozenset[Phrase]:
+    """The words that stand side by side in a phrase, as many as a cue has."""
+    size_max = max(len(cue) for _, fact in _facts() for cue in fact.cues)
+    pairs = product(range(len(words) + 1), range(size_max + 1))
+    return frozenset(words[start : start + size] for start, size in pairs)
+
+
 @cache
 def _facts() -> tuple[tuple[str, Fact], ...]:
     """The facts of the table, each with a kind of row that may state it."""
@@ -138,7 +147,7 @@ def fitting(facts: Iterable[Fact], kind: str) -> list[Fact]:
 
 def best_asked(facts: Sequence[Fact], question: Phrase, generic: frozenset[Phrase]) -> list[Fact]:
     """The facts but those of which a question has only some of the cues that another one has."""
-    cues = {f: {cue for cue in f.cues - generic if is_run_of(cue, question)} for f in facts}
+    cues = {f: (f.cues - generic) & _short_runs(question) for f in facts}
     return [fact for fact in facts if not any(cues[fact] < other for other in cues.values())]
 
 
@@ -160,7 +169,7 @@ def query_facts(kind: str, question: Phrase, generic: frozenset[Phrase]) -> Fact
     The words of a longer cue are none of their own: "EPSS score" asks for no other score.
     """
     fact_list = facts_of(kind)
-    cues = {fact: [cue for cue in fact.cues if is_run_of(cue, question)] for fact in fact_list}
+    cues = {fact: fact.cues & _short_runs(question) for fact in fact_list}
     every = [cue for row in cues.values() for cue in row]
     silent = {cue for cue in every if any(cue != o and is_run_of(cue, o) for o in every)} | generic
     specific = {fact: [cue for cue in row if cue not in silent] for fact, row in cues.items()}

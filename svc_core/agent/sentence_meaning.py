@@ -57,7 +57,7 @@ def nearest_sentences(
     capitals = _CAPITALS.findall(text) if guess(text) != "de" else []  # there all nouns have them
     rows: list[tuple[TextLine, float, bool]] = []
     for passage in passages:
-        query = query_of(text, passage.names & words | {*split_words(" ".join(capitals))})
+        query = query_of(text, passage.content.names & words | {*split_words(" ".join(capitals))})
         pairs = ((line, word_share(query, line)) for line in passage.candidates)
         marked = [(line, share, may_answer(query, line)) for line, share in pairs]
         rows += sorted(marked, key=lambda row: -row[1] * row[2])[:LINES_MAX]

@@ -20,7 +20,7 @@ from svc_core.text.country_names import country_synonyms
 from svc_core.text.frequencies import background
 from svc_core.text.language import guess
 from svc_core.text.quantities import months
-from svc_core.text.synonyms import DICTIONARIES, english_words, lemmas, related_keys
+from svc_core.text.synonyms import DICTIONARIES, WORDS_MAX, english_words, lemmas, related_keys
 from svc_core.text.words import fold_case, split_words, stop_words, term_of, terms
 
 AnswerKind = Literal["who", "when", "where", "number", "why", "overview", "compare", "other"]
@@ -219,6 +219,7 @@ def _is_name(word: str, language: str | None) -> bool:
     return not groups(word_root(form)) and not any(form in _words(kind) for kind in KINDS)
 
 
+@lru_cache(WORDS_MAX)
 def is_strange(word: str) -> bool:
     """Whether a word is hardly used in any language, as most names are."""
     return all(_is_rare(term_of(part)) for part in split_words(word))
@@ -264,6 +265,7 @@ def asks_for(kind: str, words: Iterable[str]) -> bool:
     return not _words(kind).isdisjoint(words)
 
 
+@lru_cache(WORDS_MAX)
 def word_root(word: str) -> str:
     """A folded word without the endings of plurals and tenses, so that "closed" meets "closing"."""
     return term_of(_ENDING.sub("", _PLURAL.sub("", word))) if word.isalpha() else word
@@ -284,6 +286,7 @@ def is_role(term: str) -> bool:
     return term in _titles() or term in _offices()
 
 
+@lru_cache(WORDS_MAX)
 def month_of(word: str) -> int:
     """The number of the month that a word names; 0 for none."""
     return months().get(fold_case(word), 0) if len(word) > 2 else 0

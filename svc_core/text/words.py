@@ -126,6 +126,7 @@ def word_parts(word: str) -> list[str]:
     return [fold_case(part) for part in parts if 2 < len(part) < len(word)]
 
 
+@lru_cache(_CACHE_SIZE)
 def term_of(word: str) -> str:
     """The term of a folded word."""
     if not word.isalpha():

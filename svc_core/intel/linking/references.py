@@ -7,8 +7,9 @@ an acronym stands too, so that the reference ends in the word before ("ticker:MS
 """
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from datetime import date
+from functools import lru_cache
 from itertools import chain
 
 from svc_core.base import ids
@@ -65,7 +66,8 @@ def vendor_references(vendor: str, day: date | None = None) -> tuple[str, ...]:
     return (id_of(key), f"vendor:{name}") if key.startswith("cpe-vendor:") else (id_of(key),)
 
 
-def text_references(text: str, day: date | None = None) -> dict[str, str]:
+@lru_cache(maxsize=2_048)  # the rows of a search are often those of the one before
+def text_references(text: str, day: date | None = None) -> Mapping[str, str]:
     """The references that a text mentions on a day, each with the name as it is written there.
 
     Its first line is a headline. At most `MENTIONS_MAX`, the surest first: numbers, symbols that

@@ -4,6 +4,7 @@ A news item is one published article, post or notice. Its row holds what lists s
 and index terms stand in a row of their own (`NewsText`), so that lists stay small.
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
@@ -180,7 +181,7 @@ def ranges(language: str | None) -> tuple[str, ...]:
 SENTIMENT_STEPS = 1_000  # a sentiment is kept as a whole number of thousandths
 
 
-def mentions(item: NewsItem) -> dict[str, str]:
+def mentions(item: NewsItem) -> Mapping[str, str]:
     """The entities that an item mentions: their references, each with the name in the text."""
     day = item.dated_at.date() if item.dated_at else None
     return text_references(f"{item.title}\n{item.summary}", day)
