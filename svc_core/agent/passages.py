@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from functools import cache, cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import pairwise
 
 from attrs import evolve, frozen
@@ -198,18 +198,15 @@ def corrected(text: str, passages: Sequence[Passage]) -> str:
 
     What differs by a letter from a name may be another name, and no word is meant by a name.
     """
+    rows = passages if any(map(is_strange, map(fold_case, _STRANGE.findall(text)))) else ()
+    plain = {fold_case(w) for row in rows for w in _LOWER.findall(row.text[:TEXT_MAX])}
     places = iter(range(CORRECTED_MAX, 0, -1))
-
-    @cache
-    def plain() -> frozenset[str]:
-        words = (word for row in passages for word in _LOWER.findall(row.text[:TEXT_MAX]))
-        return frozenset(map(fold_case, words))
 
     def spelling(match: re.Match[str]) -> str:
         word = fold_case(match[0])
-        is_wrong = match[0].islower() and is_strange(word) and word not in plain()
+        is_wrong = match[0].islower() and is_strange(word) and word not in plain
         is_wrong = is_wrong and next(places, 0) > 0
-        return min(filter(partial(is_close, word), plain() if is_wrong else ()), default=match[0])
+        return min(filter(partial(is_close, word), plain if is_wrong else ()), default=match[0])
 
     return _STRANGE.sub(spelling, text)
 

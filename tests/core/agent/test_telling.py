@@ -54,6 +54,13 @@ def test_questions_are_answered_rightly_or_not_at_all(half):
     assert counts["supported"] == counts["sentences"] > 0
 
 
+def test_a_long_text_is_quoted_as_a_short_one_is():
+    question, text = "Where was Mabel Quist born?", "Mabel Quist was born in Oslo."
+    padding = " ".join(["The weather was calm and dry all day."] * 80)
+    short, long = (Passage(0, "A life", each, NOW) for each in (text, f"{text} {padding}"))
+    assert texts(question, [long]) == texts(question, [short]) == [text]
+
+
 @pytest.mark.parametrize("question", SAMPLE, ids=lambda question: question.text[:40])
 def test_neither_the_order_of_passages_nor_one_about_something_else_changes_anything(question):
     stranger = Passage(99, "Cookery column", "Simmer the broth gently and season with dill.", NOW)
