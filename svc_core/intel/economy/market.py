@@ -1,5 +1,6 @@
 """Prediction markets: one row is one proposition with its outcomes."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -172,7 +173,7 @@ WORDS: FieldIndex[Market] = FieldIndex(
 )
 
 
-def question_references(market: Market) -> dict[str, str]:
+def question_references(market: Market) -> Mapping[str, str]:
     """The entities that a market's question names, by reference, each with the name in the text.
 
     Names are resolved as of the day on which the market opened, else was first stored.
