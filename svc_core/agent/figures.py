@@ -13,9 +13,10 @@ from svc_core import data
 from svc_core.agent import row_facts as facts
 from svc_core.agent.agent_ports import ToolHit
 from svc_core.agent.listing import extreme_rows
+from svc_core.agent.named_rows import run_of
 from svc_core.agent.question import ParsedQuestion, has_meaning
 from svc_core.agent.row_facts import CitedSentence, figure, quote_text
-from svc_core.text.words import term_of
+from svc_core.text.words import split_words, term_of
 
 _SHOWN_MAX, _VALUES_MAX = 5, 12
 _YEAR = timedelta(days=366)
@@ -211,18 +212,32 @@ def _unit_of_difference(row: Mapping[str, Any]) -> str:
     return "percentage points" if unit == "%" else "" if row.get("unitMultiplier") else unit
 
 
-def meant_series(rows: Sequence[ToolHit], question: ParsedQuestion) -> tuple[list[ToolHit], float]:
-    """The rows of the series that share most words with the question.
+def series_codes(hits: Iterable[ToolHit], question: ParsedQuestion) -> dict[str, frozenset[int]]:
+    """The codes of series that the question writes as their source does, with their words.
+
+    A word of the table alone, such as "GDP", is none.
+    """
+    rows = (hit.row["row"] for hit in hits if hit.row["kind"] == "indicator")
+    codes = {row["indicatorCode"] for row in rows}
+    runs = {code: run_of(question.words, split_words(code), str.__eq__) for code in sorted(codes)}
+    return {code: run for code, run in runs.items() if run & {*question.unread}}
+
+
+def meant_series(
+    rows: Sequence[ToolHit], question: ParsedQuestion, coded: frozenset[int] = frozenset()
+) -> tuple[list[ToolHit], float]:
+    """The rows of the series that share most words with the question, but for those of its code.
 
     The second item is the share of the question's weight that these do not hold.
     """
     money = len(question.values("currency")) > bool(question.countries or question.has("series"))
     parts = question.with_role("currency" if money else "series")
+    parts = [part for part in parts if part.start not in coded]
     groups = [{facts.phrase(part.value), question.phrase[part.start : part.end]} for part in parts]
     is_pair = len(question.values("currency")) > 1
-    words = set() if is_pair else set(question.free("indicator")) - question.place_words
+    words = set() if is_pair else set(question.free("indicator")) - question.place_words - coded
     rest = {term_of(question.words[index]) for index in words}
-    is_named = bool(money or groups) or question.has("currency")
+    is_named = bool(money or groups or coded) or question.has("currency")
     is_country = term_of("country") in question.phrase
     lands = [(code, facts.phrase(facts.country_name(code))) for code in question.countries]
     runs, scores = [run for group in groups for run in group], []
@@ -297,6 +312,32 @@ def other_numbers(
     pairs = ((fact, report) for report in reports for fact in measures)
     others = [pair for pair in pairs if facts.member_or_none(pair[1].row, pair[0].number) != number]
     return [line for fact, report in others for line in facts.row_sentences([fact], report)]
+
+
+def edge_sentences(
+    edges: Sequence[tuple[facts.Row, CitedSentence]], question: ParsedQuestion, least: str
+) -> list[CitedSentence]:
+    """The edges of a graph that a question asks for: the most, the latest, those beyond a bound.
+
+    Of many a few, behind how many there are. `least` says that there are others.
+    """
+    numbers = facts.edge_numbers([edge for edge, _ in edges])
+    days = [edge["validFrom"] for edge, _ in edges]
+    keys = numbers if question.is_extreme or question.thresholds else days
+    pairs = [pair for pair in zip(keys, (line for _, line in edges), strict=False) if pair[0]]
+    if question.is_extreme or question.has("latest", "earliest"):
+        is_least = question.has("least", "earliest")
+        first = (min if is_least else max)((key for key, _ in pairs), default=None)
+        words = ("highest", "lowest") if keys is numbers else ("latest", "first")
+        head = f"The {words[is_least]} of {least}{len(pairs)}: " if len(pairs) > 1 else ""
+        heads = [line for key, line in pairs if key == first][:_SHOWN_MAX]
+        return [attrs.evolve(line, text=head + line.text) for line in heads]
+    limits, lines = question.thresholds, [line for _, line in edges]
+    if limits:
+        lines = [line for key, line in pairs if all(limit.admits(float(key)) for limit in limits)]
+    is_counted = len(lines) > _SHOWN_MAX or (lines and ["many"] in question.values("count"))
+    count = f"The service knows {least}{facts.count_noun(len(lines), 'such relation')}"
+    return [*([CitedSentence(count, lines[0].hits)] if is_counted else ()), *lines[:_SHOWN_MAX]]
 
 
 def subject_name(hit: ToolHit) -> str:

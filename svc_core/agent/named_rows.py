@@ -68,7 +68,7 @@ def _matches(
             for label in names_of_hit(hit.row)
             for verbatim, plain in [(split_words(label), _plain_name(label, hit))]
             for form in (verbatim, plain)
-            if len(form) > is_title and (run := _run(question.words, form, same)) & meant
+            if len(form) > is_title and (run := run_of(question.words, form, same)) & meant
             if run & meant == meant or not run & meant <= roles
         ]
         if names:
@@ -87,7 +87,7 @@ def _plain_name(label: str, hit: ToolHit) -> list[str]:
     return words[is_titled:]
 
 
-def _run(
+def run_of(
     words: Sequence[str], form: Sequence[str], same: Callable[[str, str], bool]
 ) -> frozenset[int]:
     """The indexes of adjacent words that are these, in any order."""
@@ -117,7 +117,7 @@ def _beginnings(question: ParsedQuestion, hits: Sequence[ToolHit]) -> Iterator[M
         for form in (normal_name(label).split() for label in names_of_hit(hit.row)):
             heads = [form[:size] for size in (3, 2)]
             heads += [[form[0], form[-1]]] if hit.row["row"].get("type") == "person" else []
-            runs = (_run(question.words, head, str.__eq__) for head in (*heads, form[:1]))
+            runs = (run_of(question.words, head, str.__eq__) for head in (*heads, form[:1]))
             run = next((run for run in runs if run and run <= unread), None)
             if run and {min(run) - 1, max(run) + 1} & beside:  # a longer name, of another
                 continue

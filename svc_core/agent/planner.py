@@ -273,7 +273,10 @@ class _Planner:
                 types = _FACT_KINDS.get(str(row.row.get("type")), "entity")
                 kind = "country" if "alpha3" in row.row else types
                 by_kind.setdefault(kind, []).append((yield from self.full_row(kind, row)))
-        relation = self.question.words_of("relation") - self.named_words
+        has_graph = any(row.row.get("type") for row in self.named())
+        relation = (
+            self.question.words_of("relation") - self.named_words if has_graph else frozenset()
+        )
         edges = (yield from self.relations(relation)) if relation else []
         words = facts.phrase(self.question.text_of(relation))
         lines: list[CitedSentence] = []
@@ -295,16 +298,19 @@ class _Planner:
         return evolve(row, row={**row.row, **(row.row.get("cve") or {})})
 
     def relations(self, words: frozenset[int]) -> Plan[list[CitedSentence]]:
-        """The edges of the types that words ask for, from or to the first row that is named."""
-        sentences = []
-        parts = self.question.with_role("relation")
+        """The edges of the types that words ask for, from or to the first row that is named.
+
+        All, the most, the latest or those beyond a bound; of many how many there are, and a few.
+        """
+        lines: list[tuple[facts.Row, CitedSentence]] = []
+        parts, least = self.question.with_role("relation"), ""
         ways = ",".join(part.value for part in parts if part.start in words).split(",")
         others = {hit.id for subject in self.subjects[1:] for hit in subject.hits}
-        for entity in self.named()[:_ALIKE_MAX] if self.subjects else ():
-            if not entity.row.get("type") or entity.id in others:
-                continue
+        entities = [row for row in self.named() if row.row.get("type") and row.id not in others]
+        for entity in entities[:_ALIKE_MAX]:
             answer = yield from self.call("entity_graph", entityId=entity.id, depth=1)
-            graph = answer.body.get("data", {})
+            graph, place = answer.body.get("data", {}), (evolve(entity, path=answer.path),)
+            least = "at least " if graph.get("truncated") else least
             labels = {node["id"]: quote_text(node["label"]) for node in graph.get("nodes", ())}
             for edge in facts.edges_within(graph.get("edges", ()), self.question.span):
                 ends, type_ = (edge["sourceId"], edge["targetId"]), edge["type"]
@@ -314,12 +320,12 @@ class _Planner:
                 if is_meant and labels.keys() >= {*ends} and (not others or {*ends} & others):
                     text = facts.edge_text(edge, labels)
                     if self.is_met("relation", entity, text):
-                        place = (evolve(entity, path=answer.path),)
-                        sentences.append(CitedSentence(text, place))
-        if not sentences and self.subjects:
-            title = quote_text(self.named()[0].title)
+                        lines.append((edge, CitedSentence(text, place)))
+        sentences = figures.edge_sentences(lines, self.question, least)
+        if not sentences and entities:
+            title = quote_text(entities[0].title)
             self.missing.append(self.frame("relation", self.question.text_of(words), title))
-        return sentences[:_SHOWN_MAX]
+        return sentences
 
     def described(self) -> Plan[list[CitedSentence]]:
         """What an incident, event, market or signal states that holds the words of the question."""
@@ -415,7 +421,9 @@ class _Planner:
 
     def series(self) -> Plan[list[CitedSentence]]:
         parsed, span = self.question, self.question.span
-        is_named = parsed.has("series", "currency")
+        codes = figures.series_codes(self.hits, parsed)
+        coded = frozenset[int]().union(*codes.values())
+        is_named = parsed.has("series", "currency") or bool(codes)
         is_other = not parsed.countries or parsed.kinds or not parsed.free("indicator")
         is_land = self.listed_kind() == "country" and not parsed.has("series")
         if (is_other and not is_named) or is_land:
@@ -427,7 +435,7 @@ class _Planner:
         areas_count = len(parsed.countries) + len(parsed.values("region"))
         is_one = parsed.is_extreme and areas_count <= 1
         is_past = span or is_one or parsed.has("change", "step")
-        bounds = figures.period_bounds(parsed)
+        bounds = {**figures.period_bounds(parsed), "indicator": ",".join(codes)}
         for area in areas or [{}]:
             newest = {} if is_past else {"latest": True}
             answer = yield from self.list_all("list_finint", **area, **bounds, **newest)
@@ -435,7 +443,7 @@ class _Planner:
                 answer = yield from self.list_all("list_finint", **area)
             hits += [row for row in answer.hits if row.row["value"] is not None]
             least = "at least " if answer.has_more else least
-        rows, unheld = figures.meant_series(hits, parsed)
+        rows, unheld = figures.meant_series(hits, parsed, coded)
         if unheld > UNHELD_MAX:
             return []
         limits, measures = parsed.thresholds, facts.facts_of("indicator")

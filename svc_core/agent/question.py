@@ -403,8 +403,8 @@ def senses_of(word: str, language: str) -> list[str]:
 def _parts(words: tuple[str, ...], language: str) -> Iterator[QuestionPart]:
     def lookup(run: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
         roles = _table().get(tuple(map(cue_term, run)), ())
-        if len(run) == 1 and run[0] in _spelled():  # it means no word like it
-            own = _spelled()[run[0]]
+        if len(run) == 1 and (run[0] in _spelled() or run in _countries()):  # no word like it
+            own = _spelled().get(run[0], set())
             return tuple(pair for pair in roles if pair[0] == "number" or pair in own)
         if roles or len(run) > 1:
             return roles

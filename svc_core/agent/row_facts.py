@@ -423,6 +423,18 @@ def edge_text(edge: Row, labels: Mapping[str, str]) -> str:
     return f"{text} ({', '.join(notes[:_LISTED_MAX])})" if notes else text
 
 
+def edge_numbers(edges: Sequence[Row]) -> list[float]:
+    """The number of each edge, such as an amount; none where they measure different things."""
+    pairs = [
+        ((name, edge["attributes"].get("currency")), number)
+        for edge in edges
+        for name, number in edge["attributes"].items()
+        if isinstance(number, int | float)
+    ]
+    is_alike = len({measure for measure, _ in pairs}) == 1 and len(pairs) == len(edges)
+    return [number for _, number in pairs] if is_alike else []
+
+
 def edges_within(edges: Sequence[Row], span: times.TimeSpan | None) -> list[Row]:
     """The edges of a time: those that begin in it, else those that last into it or are undated."""
     begun = [edge for edge in edges if span and span.contains(_first_day(edge["validFrom"]))]
