@@ -440,7 +440,7 @@ class _Planner:
             newest = {} if is_past else {"latest": True}
             answer = yield from self.list_all("list_finint", **area, **bounds, **newest)
             if newest and any(row.row["value"] is None for row in answer.hits):
-                answer = yield from self.list_all("list_finint", **area)
+                answer = yield from self.list_all("list_finint", **area, **bounds)
             hits += [row for row in answer.hits if row.row["value"] is not None]
             least = "at least " if answer.has_more else least
         rows, unheld = figures.meant_series(hits, parsed, coded)

@@ -19,6 +19,9 @@ _LETTERS = {"week": "W", "month": "M", "quarter": "Q", "year": "A"}
 _AGO = re.compile(expressions("ago")[0])
 _YEARS = re.compile(r"\b((?:19|20)\d\d)\s?(?:-|–|to|until|a|à)?\s?((?:19|20)\d\d)\b(?!-)")
 _QUARTER = re.compile(r"\b([qt][1-4])\b(?![\s-]*(?:of )?\d)", re.IGNORECASE)
+_YEAR_BEFORE, _YEAR_AFTER = (
+    re.compile(expressions(f"year_{way}")[0]) for way in ("before", "after")
+)
 _BEHIND = re.compile(r"\b(week|month|quarter|year) (last|next)\b")
 _CALENDAR = re.compile(r"\b(this|last|previous|next)\s+(week|month|quarter|year)\b", re.IGNORECASE)
 _NEAR = re.compile(r"\b(today|yesterday)\b", re.IGNORECASE)
@@ -118,8 +121,14 @@ def _in_numbers(text: str, now: date) -> str:
 
 
 def with_year(text: str, year: int) -> str:
-    """A text with this year behind a quarter that it names alone: "and in Q2"."""
-    return _QUARTER.sub(rf"\1 {year}", in_english(text)) if _QUARTER.search(text) else text
+    """A text with this year behind a quarter that it names alone, or with the one beside it.
+
+    So of 2024 "and in Q2" is of that year, and "and in the year before" of 2023.
+    """
+    plain = in_english(text)
+    dated = _QUARTER.sub(rf"\1 {year}", plain)
+    dated = _YEAR_BEFORE.sub(f"{year - 1}", _YEAR_AFTER.sub(f"{year + 1}", dated))
+    return text if dated == plain else dated
 
 
 def in_english(text: str) -> str:

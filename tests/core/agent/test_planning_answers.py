@@ -442,6 +442,38 @@ def test_relations_lead_the_way_that_is_asked_for(question: str, parts: list[str
     assert urls == ({"https://api.example/api/graph"} if parts else set())
 
 
+GIFTS = [
+    edge("ent_1", "ent_2", "paid", f"202{year}-05-03", amount=year * 1000, currency="EUR")
+    for year in range(1, 8)
+]
+MANY_GIFTS = [
+    ("What did Heron Quay Lines donate?", GIFTS, {}, "knows 7 such relations", 6),
+    ("What did Heron Quay Lines donate?", GIFTS, {"truncated": True}, "knows at least 7 such", 6),
+    ("How many donations did Heron Quay Lines make?", GIFTS[:1], {}, "knows 1 such relation", 2),
+    ("largest donation of Heron Quay Lines", GIFTS, {}, "The highest of 7: Heron Quay Lines", 1),
+    ("smallest donation of Heron Quay Lines", GIFTS, {}, "The lowest of 7: Heron Quay Lines", 1),
+    ("latest donation of Heron Quay Lines", GIFTS, {}, "The latest of 7: Heron Quay Lines", 1),
+    ("largest donation of Heron Quay Lines", GIFTS[:1], {}, "Heron Quay Lines – paid", 1),
+    ("donations of Heron Quay Lines above 5500", GIFTS, {}, "amount 6,000", 2),
+    (
+        "largest donation of Heron Quay Lines",
+        [*GIFTS, edge("ent_1", "ent_2", "paid", "2028", amount=9, currency="USD")],
+        {}, "does not know any relation", 1,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "edges", "members", "part", "count"), MANY_GIFTS)
+def test_of_many_relations_it_is_said_how_many_and_which_is_the_most(
+    question: str, edges: list[Any], members: dict[str, Any], part: str, count: int
+) -> None:
+    body = {"data": {**GRAPH, "edges": edges, **members}}
+    graph = type(page([]))((), False, body, "/api/graph")
+    reply, _ = ask(question, list_entities=page(ENTITIES[:1]), entity_graph=graph)
+    assert part in reply.text
+    assert len(reply.sentences) == count
+
+
 # -- reports -----------------------------------------------------------------------------------
 
 REPORTS = [

@@ -37,6 +37,23 @@ def ask(question: str, rows: list[dict[str, Any]]) -> Reply:
     return answer(Turn(question, NOW), Rows({"list_finint": [page(rows)]}))
 
 
+CODED = [series_row("2024", 7, "Months of cover", indicatorCode="RES.TOT.MO")]
+CODES = [
+    ("RES.TOT.MO", "was 7 EUR for 2024", ["RES.TOT.MO"]),
+    ("res.tot.mo of Germany in 2024", "was 7 EUR for 2024", ["RES.TOT.MO"]),
+    ("debt in RES", "", []),
+]
+
+
+@pytest.mark.parametrize(("question", "part", "codes"), CODES)
+def test_a_series_answers_to_the_code_that_its_source_writes(
+    question: str, part: str, codes: list[str]
+) -> None:
+    tools = Rows({"list_finint": [page(CODED)]})
+    assert part in answer(Turn(question, NOW), tools).text
+    assert [inputs["indicator"] for inputs in tools.inputs if "indicator" in inputs] == codes
+
+
 QUARTERS = [series_row(period, number) for period, number in OIL]
 SHARES = [series_row(period, number, unit="%", currency=None) for period, number in OIL]
 RATES = [series_row(period, number - 50, "Growth of the debt") for period, number in OIL]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from svc_core.agent.times import impossible_date, time_span, without_times
+from svc_core.agent.times import impossible_date, time_span, with_year, without_times
 
 NOW = datetime(2026, 1, 31, 3, tzinfo=UTC)
 LAST = "T23:59:59.999999Z"
@@ -108,3 +108,19 @@ def test_a_date_of_a_row_lies_in_a_span(text: str, stamp: str | None, is_held: b
     span = time_span(text, NOW)
     assert span is not None
     assert span.contains(stamp) is is_held
+
+
+YEARS = {
+    "and in Q2?": "and in q2 2024?",
+    "and in the year before?": "and in 2023",
+    "Und im Vorjahr?": "und im 2023",
+    "et l'année d'avant ?": "et 2023",
+    "¿y el año siguiente?": "¿y 2025",
+    "and in the year before the war?": "and in the year before the war?",
+    "And in 2019?": "And in 2019?",
+}
+
+
+@pytest.mark.parametrize(("text", "dated"), YEARS.items())
+def test_a_year_beside_one_is_that_of_the_question_before(text: str, dated: str) -> None:
+    assert with_year(text, 2024) == dated
