@@ -119,6 +119,7 @@ KINDS = {
     "list_markets": "market",
     "search_reports": "report",
     "search_ledger_subjects": "subject",
+    "list_countries": "country",
     "list_finint": "indicator",
 }
 """The kinds of rows that the search finds, by the tools that list them."""

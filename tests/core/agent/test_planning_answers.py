@@ -442,6 +442,13 @@ def test_relations_lead_the_way_that_is_asked_for(question: str, parts: list[str
     assert urls == ({"https://api.example/api/graph"} if parts else set())
 
 
+def test_a_country_has_no_relations_and_is_no_currency() -> None:
+    country = {"id": "BO", "name": "Bolivia", "countryCode": "BO", "alpha3": "BOL", "tld": [".bo"]}
+    question = "Which internet ending belongs to Bolivia?"
+    reply, _ = ask(question, list_countries=page([country]))
+    assert "domain of Bolivia is .bo [1]" in reply.text
+
+
 GIFTS = [
     edge("ent_1", "ent_2", "paid", f"202{year}-05-03", amount=year * 1000, currency="EUR")
     for year in range(1, 8)
