@@ -19,7 +19,7 @@ ROOMS_OF_ROOMS = {"svc_core.intel", "svc_http.run"}
 CODE_LINES: dict[str, int] = {
     "svc_core": 40,
     "svc_core.access": 2738,
-    "svc_core.agent": 3639,  # what is read of a text is remembered for the next question
+    "svc_core.agent": 3687,  # texts are read once; edges are ordered, series have codes
     "svc_core.automations": 428,
     "svc_core.base": 706,
     "svc_core.catalog": 1442,
