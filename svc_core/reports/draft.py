@@ -7,8 +7,8 @@ subject or on the events that are told are listed last, and a note says so. A ma
 behind a sentence that its item holds. Citations count from 1 in the order in which the draft names
 the items; the first citation of a sentence is the item that it is taken from.
 Rule 3: a story has one place: a section or a brief. The key points are the headlines of the main
-stories, and of what else in them several publishers report; the opening quotes what introduces the
-first of them.
+stories, or what introduces them where these are vague, and of what else in them several publishers
+report; the opening quotes what introduces the first of them.
 Rule 4: the same evidence in any order gives the same draft.
 Rule 5: where nothing matches, the draft is short: it says so, names what comes nearest, and has no
 source.

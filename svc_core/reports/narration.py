@@ -212,14 +212,11 @@ class Narrator:
         main, others, untold = self._split()
         for plan in main:
             self._draw(plan)
-        if len(main) == 1:
-            opening, rest = self._whole(main[0])
-            parts = [(main[0], rest)]
-        else:
-            opening = self._opening(main)
-            parts = [(plan, self._section(plan)) for plan in main]
+        is_only = len(main) == 1
+        opening, rest = self._whole(main[0]) if is_only else (self._opening(main), [])
+        headlines = list(dict.fromkeys(map(self._point, main)))
+        parts = [(plan, rest if is_only else self._section(plan)) for plan in main]
         sections = [(plan, lines) for plan, lines in parts if lines]
-        headlines = self._headlines(main)
         for plan in main:
             self._further(plan, KEY_POINTS_MAX - len(headlines))
             headlines = list(dict.fromkeys((*headlines, *plan.further)))
@@ -351,7 +348,12 @@ class Narrator:
         """A story in a line: its headline, or what introduces it where that does not report."""
         if _vagueness(plan.lead) == _TEASER:
             self._draw(plan)
-        return self._quote(plan, plan.intro) if plan.intro else self._headlines([plan])[0]
+        return self._point(plan)
+
+    def _point(self, plan: StoryPlan) -> NarrationLine:
+        """The headline of a story, or, where that is vague, what introduces it."""
+        intro = plan.intro if _vagueness(plan.lead) > 0 else None
+        return self._quote(plan, intro) if intro else self._headline(plan, plan.lead)
 
     def _further(self, plan: StoryPlan, count: int) -> None:
         """The headlines of other developments of a story that several publishers report."""
