@@ -225,6 +225,10 @@ def _is_relevant(query: TextQuery, passage: Passage) -> bool:
         return False  # no translation tells it: a name, which every language writes alike
     if query.kind == "compare":
         return any(matches) or not matches
+    if query.kind == "why" and content.language == query.language:
+        forms = frozenset().union(*(own for _, own in content.lines))
+        if any(forms.isdisjoint({term, *query.meanings[term]}) for term in query.terms):
+            return False  # what is taken for granted it does not tell
     runs: dict[int, list[str]] = {}
     for name in query.names:
         runs.setdefault(name.run_number, []).extend(name.spellings[0] * (len(name.spellings) == 1))

@@ -33,13 +33,13 @@ from svc_core.agent.listing import (
     same_incidents,
 )
 from svc_core.agent.named_rows import Subject, named_subjects, public_hit
-from svc_core.agent.question import PLACED, ParsedQuestion
+from svc_core.agent.question import ORDERED, PLACED, ParsedQuestion
 from svc_core.agent.row_facts import CitedSentence, english_list, quote_text
 from svc_core.agent.sentence_meaning import Comparison, nearest_sentences
 from svc_core.agent.text_query import TYPO_MIN, asks_for, expressions
 from svc_core.base import instants
 from svc_core.text.synonyms import compound_parts
-from svc_core.text.words import term_of, terms
+from svc_core.text.words import split_words, term_of, terms
 
 T = TypeVar("T")
 
@@ -142,6 +142,10 @@ class _Planner:
             hits += answer.hits
         return evolve(first, hits=tuple(hits), has_more=answer.has_more)
 
+    def miss(self, measures: Sequence[facts.Fact], title: str) -> None:
+        """Note that rows of a title do not state the first of these facts."""
+        self.missing += [self.frame("fact", fact.name, quote_text(title)) for fact in measures[:2]]
+
     # -- the ways to an answer -----------------------------------------------------------------
 
     def answer(self) -> Plan[list[CitedSentence]]:
@@ -226,8 +230,7 @@ class _Planner:
             fits = facts.best_asked(fits, (*words,), parsed.generic)
             query = evolve(query, facts=tuple(fits) or query.facts)
         if kind in _TIMELESS and parsed.span and not parsed.span.contains(self.now.isoformat()):
-            names = [] if query.is_plain else [fact.name for fact in query.facts[:2]]
-            self.missing += [self.frame("fact", name, parsed.span.text) for name in names]
+            self.miss(() if query.is_plain else query.facts, parsed.span.text)
             return evolve(query, facts=tuple(facts.fitting(query.facts, "when")))
         is_other = parsed.has("metric", "series", "form") or others
         if query.is_plain and (is_other or self.unheld(kind, query.cues, None)):
@@ -245,8 +248,7 @@ class _Planner:
         is_compared = sentences and len(self.subjects) > 1  # rows of one name are kept apart
         sentences += figure_differences(query.facts, rows) if is_compared else []
         if not sentences and not query.is_plain and rows:
-            title = quote_text(figures.subject_name(rows[0]))
-            self.missing += [self.frame("fact", fact.name, title) for fact in query.facts[:2]]
+            self.miss(query.facts, figures.subject_name(rows[0]))
         return sentences
 
     def cve_facts(self) -> Plan[list[CitedSentence]]:
@@ -354,8 +356,7 @@ class _Planner:
             if lines and len({line.hits[0].id for line in lines}) <= _ALIKE_MAX:
                 return lines
             if rows and not lines and not query.is_plain:
-                title = f"“{quote_text(rows[0].title)}”"
-                self.missing.append(self.frame("fact", query.facts[0].name, title))
+                self.miss(query.facts[:1], rows[0].title)
         return []
 
     def nearest(self, markets: Sequence[ToolHit], share_min: float) -> list[ToolHit]:
@@ -515,7 +516,7 @@ class _Planner:
     def lists(self) -> Plan[list[CitedSentence]]:
         """Rows of a kind that are counted, compared, or asked for as a list."""
         parsed, kind = self.question, self.listed_kind()
-        is_scoped = bool(parsed.counted_kind) or parsed.has("most", "least", "latest", "earliest")
+        is_scoped = bool(parsed.counted_kind) or parsed.has(*ORDERED)
         is_bare = not parsed.unread and not self.subjects and parsed.has("filter")
         is_list = is_scoped or is_bare or parsed.has("list")
         if kind is None or parsed.has("negation") or not (is_list or parsed.thresholds):
@@ -558,23 +559,31 @@ class _Planner:
         return (yield from evolve(self, question=events).list_rows(kinds[0]))
 
     def list_rows(self, kind: str) -> Plan[list[CitedSentence]]:
-        listing = ListQuery(self.question, kind, () if kind == "entity" else self.subjects)
-        is_beside = any(fact.number == "borders" for fact in self.fact_query(kind).facts)
-        is_blind = kind == "country" and self.question.countries and not is_beside
+        parsed = self.question
+        listing = ListQuery(parsed, kind, () if kind == "entity" else self.subjects)
+        query = self.fact_query(kind)
+        asking = parsed.content - parsed.words_of("kind", "filter", "list", "overview")
+        is_fact = query.facts and any(parsed.phrase[at] in query.cues for at in asking)
+        is_beside = any(fact.number == "borders" for fact in query.facts)
+        is_blind = kind == "country" and parsed.countries and not is_beside
         for arguments, used, unheld_max in () if is_blind else listing.attempts():
             page = yield from self.list_all(listing.row_kind.tool, **arguments)
             paths = listing.paths(page.hits)
-            if self.question.thresholds and page.hits and not extreme_rows(page.hits, paths)[1]:
+            if parsed.thresholds and page.hits and not extreme_rows(page.hits, paths)[1]:
                 return []
             hits = listing.matches(page.hits, used, unheld_max)
-            free, query = self.question.terms_of(self.question.free(kind)), self.fact_query(kind)
+            free = parsed.terms_of(parsed.free(kind))
             lines = _sentences(() if query.is_plain else query.facts, hits)
+            if hits and is_fact and not (lines or query.is_plain or parsed.has(*ORDERED)):
+                name = figures.subject_name(hits[0]) if len(hits) == 1 else listing.summary(hits)
+                self.miss(query.facts, name)
+                return []
             owners = {line.hits[0].id for line in lines if not missing_words({"": line.text}, free)}
             hits = [hit for hit in hits if hit.id in owners] or hits
             answer = evolve(page, hits=tuple(hits))
             if hits:
                 return self.list_sentences(listing, answer)
-            is_whole = page.hits and used >= {*self.question.free(kind)}
+            is_whole = page.hits and used >= {*parsed.free(kind)}
             if (is_whole or all(map(str.isdigit, listing.terms))) and not answer.has_more:
                 return self.none_listed(listing, page)
         return []
@@ -606,9 +615,7 @@ class _Planner:
         is_news = listing.kind == "news" and self.question.has("latest")
         foremost = None if is_news else listing.foremost(answer.hits)
         if foremost and not foremost[2]:
-            names = [fact.name for fact in listing.measures(foremost[1])]
-            name = [*names, "".join(foremost[1][:1]).strip("-")][0]
-            self.missing += [self.frame("fact", name, summary)] if name else []
+            self.miss(listing.measures(foremost[1])[:1], summary)
             return []
         if foremost:
             return self.extreme_sentences(listing, answer, foremost)
@@ -680,7 +687,8 @@ class _Planner:
         if not (picks or self.missing or parsed.has("happened")):
             dated = [item for item in texts if item.at]  # what has no time is an entity
             picks += yield from nearest_sentences(parsed.text, dated)
-        # What a text asks, it does not state.
+        # What a text asks it does not state, and what repeats the question alone tells nothing.
+        picks = [pick for pick in picks if not {*split_words(pick.text)} <= {*parsed.words}]
         numbers = {pick.text: pick.numbers for pick in picks if not pick.text.endswith("?")}
         quotes = ((text, tuple(hits[n] for n in ns)) for text, ns in numbers.items())
         return [CitedSentence(_quotation(text, rows), rows) for text, rows in quotes]

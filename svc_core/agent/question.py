@@ -50,6 +50,8 @@ _OWN_KINDS = dict(row[1].split(" ") for row in data.table_rows("questions.tsv") 
 _GENERIC = frozenset({("generic", ""), ("overview", ""), ("list", ""), ("plain", "")})
 _TABLES = ("questions.tsv", "code_names.tsv")
 _EVENT_TAGS = {"security": "conflict", "disaster": "disaster", "conflict": "conflict"}
+ORDERED = ("most", "least", "latest", "earliest")
+"""Roles of words that ask for one row of many."""
 PLACED = ("event", "incident")
 """Kinds of rows that lie in a country by their title and place too, not by their code alone."""
 _ASKING = ("what", "which", "who", "when", "where", "why", "how", "many")
@@ -164,14 +166,14 @@ class ParsedQuestion:
         if not behind:
             return kinds[0]
         kind, between = behind[0].value.split()[0], set(range(start, behind[0].start)) - names
-        numbers = word_indexes(part for part in self.with_role("number") if part.is_of(kind))
+        numbers = word_indexes(p for p in self.with_role("number", "victims") if p.is_of(kind))
         is_other = between & set(self.unread) and between & self.stops
         return None if is_other or (role == "count" and between & numbers) else kind
 
     @property
     def limit(self) -> int | None:
         """How many rows it asks for: "the top 3 vendors", "the five largest quakes"."""
-        parts = self.with_role("kind", "group", "most", "least", "latest", "earliest")
+        parts = self.with_role("kind", "group", *ORDERED)
         beside = sorted({at for part in parts for at in (part.start - 1, part.end)})
         sizes = times.number_words()
         counts = [sizes.get(self.words[at], 0) for at in beside if 0 <= at < len(self.words)]
@@ -332,11 +334,11 @@ def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) 
     is_whole = not (question.has("pronoun", "link") or question.is_empty)
     if is_whole or question.cves or question.places:
         return question
-    is_scoped = question.has("count", "most", "least", "latest", "earliest", "list")
+    is_scoped = question.has("count", *ORDERED, "list")
     is_open = not question.has(*_SPECIFIC) and not question.free(*before.kinds[:1])
     if is_open and is_scoped and before.kinds:
         subject = before.text
-        if question.has("number") and not before.has("most", "least", "latest", "earliest"):
+        if question.has("number") and not before.has(*ORDERED):
             subject = before.from_kind  # it asks of the same rows, but for another number
     return parse_question(f"{question.text.rstrip(' ?')} {subject.rstrip(' ?')}?", now)
 

@@ -419,6 +419,7 @@ UNTOLD = [
     "Compare the weather of CVE-2023-34362 and CVE-2024-3400",
     "How strong was the quake near Tres Pinos in Norway?",
     "What is the LEI of Microsoft in Norway?",
+    "Wie viele Menschen wurden bei dem Beben vor Tonga verletzt?",
 ]
 
 

@@ -158,6 +158,15 @@ def test_what_no_call_is_left_for_is_not_said_to_have_no_answer() -> None:
     assert f"about “Heron” within {CALLS_MAX} look-ups" in reply.text
 
 
+def test_a_list_is_no_answer_where_a_fact_is_asked_that_its_rows_lack() -> None:
+    rows = [{"id": n, "name": f"EP-MN{n}", "type": "aircraft"} for n in "FG"]
+    for count in (1, 2):
+        reply, _ = ask("What is the IMO number of the aircraft?", list_entities=page(rows[:count]))
+        assert reply.text.startswith("The service does not know the IMO number of ")
+    listing, _ = ask("Which aircraft are there?", list_entities=page(rows))
+    assert listing.sources
+
+
 def test_the_highest_are_all_named_and_what_has_no_number_is_none() -> None:
     rows = page([cve(1, 9.1), cve(2), cve(3, 9.1), cve(4, None)])
     reply, _ = ask("Which vulnerability has the highest CVSS score?", list_cves=rows)

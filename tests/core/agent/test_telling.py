@@ -138,6 +138,11 @@ def test_the_next_sentence_may_be_the_reason():
     ]
 
 
+def test_no_reason_is_told_of_what_a_text_does_not_tell():
+    assert texts("Why did Tomas Wendel resign after a dispute over the budget?")
+    assert not texts("Why did Tomas Wendel sing after a dispute over the budget?")
+
+
 @pytest.mark.parametrize(
     ("question", "count"),
     [
