@@ -177,8 +177,10 @@ def test_one_story_gives_one_signal(make, week) -> None:
     ],
 )
 def test_a_stated_date_near_the_publication_is_when_it_happened(make, week, text, day) -> None:
-    tongue = "de" if text.startswith("Es") else "en"
-    item = make("Earthquake hits Zeppelin town", text, language=tongue)
+    english = "Earthquake hits Zeppelin town", "en"
+    german = "Erdbeben erschüttert die Stadt Zeppelin", "de"
+    title, language = german if text.startswith("Es") else english
+    item = make(title, text, language=language)
     (signal,) = signals_of("Zeppelin", week, [item])
     assert signal.occurred_date == (day and day.isoformat())
 
