@@ -6,7 +6,8 @@ Rule 2: a name of the question that stands neither in the sentence nor near it i
         the sentence out; so does another year. Who, when, where and how many are answered only by
         sentences that name a person, date, place or number.
 Rule 3: a sentence is scored by the question and its own passage alone: the order of passages, and
-        others beside it, change no more than its numbers.
+        others beside it, change no more than its numbers. Only where no sentence answers, fewer
+        words are enough in the one text that has more names of the question than any other.
 """
 
 import re
@@ -38,7 +39,7 @@ from svc_core.intel.linking.runs import capital_runs
 from svc_core.text.language import guess
 from svc_core.text.name_mentions import is_place
 from svc_core.text.sentences import clean_headline, is_anaphoric, split_sentences
-from svc_core.text.synonyms import WORDS_MAX, related_keys
+from svc_core.text.synonyms import WORDS_MAX, lemmas, related_keys
 from svc_core.text.words import fold_case, split_words, stop_words, term_of
 
 PASSAGES_MAX, TEXT_MAX, SENTENCES_MAX = 100, 6_000, 60
@@ -51,6 +52,8 @@ WORDS_MIN = 2  # of a sentence: "Four died."
 ANSWER_MAX, OVERVIEW_MAX = 3, 5  # sentences of an answer
 ALIKE = 0.6  # the Jaccard index of their terms from which two sentences are alike
 ENOUGH, LONE = 0.5, 0.7  # least share of the terms' weight: beside names, and without any
+ENOUGH_OF_SOLE = 0.38
+"""The same in the one text that has all names of the question, where no other sentence answers."""
 CLOSE = 0.65  # of the best score: sentences below it are left out
 NEARBY = 0.5  # share of a term that stands near the sentence
 OTHER_WORD = 0.85  # share of a synonym of a term
@@ -168,20 +171,53 @@ def select(question: str, passages: Sequence[Passage], now: datetime) -> tuple[S
     """
     text = corrected(asking_part(question), passages[:PASSAGES_MAX])
     words = frozenset(split_words(text))
-    ranking: list[TextLine] = []
     query = query_of(text)
     if not (query.terms or query.names):
         return ()
-    for item in passages[:PASSAGES_MAX]:
-        own = query_of(text, item.content.names & words)
-        if (own.names or own.terms) and _is_relevant(own, item):
-            lines = _cap_date(item, now).candidates
-            ranking += [evolve(line, score=_score(own, line)) for line in lines]
+    pairs = [(query_of(text, row.content.names & words), row) for row in passages[:PASSAGES_MAX]]
+    items = [(own, row) for own, row in pairs if own.names or own.terms]
+    items = [(own, _cap_date(row, now)) for own, row in items if _is_relevant(own, row)]
+    rows = [(own, line) for own, row in items for line in row.candidates]
+    ranking = _scored(rows, ENOUGH)
+    if not any(line.score for line in ranking):
+        ranking = _scored(_sole(rows), ENOUGH_OF_SOLE)
     hits = sorted((hit for hit in ranking if hit.score > 0), key=lambda hit: hit.order)
     picks = _best(hits, OVERVIEW_MAX if query.kind == "overview" else ANSWER_MAX)
     if query.kind == "why":
         picks += [line for line in ranking if picks and _follows(line, picks[0])]
     return tuple(_sentences(picks, hits))
+
+
+def _scored(rows: Iterable[tuple[TextQuery, TextLine]], enough: float) -> list[TextLine]:
+    """Sentences, each with its score for the question as its text has it."""
+    return [evolve(line, score=_score(query, line, enough)) for query, line in rows]
+
+
+def _sole(rows: Sequence[tuple[TextQuery, TextLine]]) -> list[tuple[TextQuery, TextLine]]:
+    """The sentences with a name of the text that has more names of a question than any other.
+
+    Its names say what is asked about, so that it may put the rest in other words, where the
+    question asks for a kind of thing that a sentence has or lacks.
+    """
+    weights = {line.passage.number: sum(n.weight for n in query.names) for query, line in rows}
+    most = max(weights.values(), default=0.0)
+    best = [number for number, weight in weights.items() if weight == most]
+    return [
+        (query, line)
+        for query, line in rows
+        if best == [line.passage.number] and query.kind in ("who", "when", "where", "number")
+        if any(name.is_in(line.tokens) for name in query.names)
+        if not _names_another(query, line.passage.content)
+    ]
+
+
+def _names_another(query: TextQuery, text: PassageText) -> bool:
+    """Whether a question has a word that a text lacks and that may be a name.
+
+    That is what is hardly used; where the text is in another language, what no dictionary has.
+    """
+    terms = query.terms if query.language == text.language else query.unnamed
+    return any(is_strange(term) for term in terms if term not in text.vocabulary)
 
 
 def nearest_line(question: str, passage: Passage) -> str | None:
@@ -201,10 +237,13 @@ def corrected(text: str, passages: Sequence[Passage]) -> str:
     rows = passages if any(map(is_strange, map(fold_case, _STRANGE.findall(text)))) else ()
     plain = {fold_case(w) for row in rows for w in _LOWER.findall(row.text[:TEXT_MAX])}
     places = iter(range(CORRECTED_MAX, 0, -1))
+    language = guess(text) or "en"
+    usual = stop_words(language)
 
     def spelling(match: re.Match[str]) -> str:
         word = fold_case(match[0])
         is_wrong = match[0].islower() and is_strange(word) and word not in plain
+        is_wrong = is_wrong and not (word in usual or lemmas(word, language))
         is_wrong = is_wrong and next(places, 0) > 0
         return min(filter(partial(is_close, word), plain if is_wrong else ()), default=match[0])
 
@@ -322,20 +361,23 @@ def _initials(text: str) -> Iterator[str]:
 # -- judging -----------------------------------------------------------------------------------
 
 
-def _score(query: TextQuery, candidate: TextLine) -> float:
-    """How well a sentence answers, from 0, where it does not."""
+def _score(query: TextQuery, candidate: TextLine, enough: float) -> float:
+    """How well a sentence answers, from 0, where it does not; `enough` is the least share of the
+    terms' weight beside names.
+    """
     if not (_is_named(query, candidate) and _is_of_time(query, candidate)):
         return 0.0
     matches = {term: _match(term, candidate, query) for term in query.terms}
     subject = sum(query.terms[term] * share for term, share in matches.items())
     is_lost = query.is_bare and not all(matches.values())
+    least = _share_min(query, enough)
     is_wide = query.names or query.kind in ("compare", "overview")
     is_little = not is_wide and sum(map(bool, matches.values())) < 2
-    if is_lost or is_little or subject < _weight_min(query):
+    if is_lost or is_little or subject < least * sum(query.terms.values()):
         return 0.0
     fit = _fit(query, candidate)
     share = subject / sum(query.terms.values()) if query.terms else 1.0
-    if _weight_min(query) == 0:
+    if least == 0:
         share = (1 + share) / 2
     is_focussed = [matches[term] >= OTHER_WORD for term in query.focus]
     is_told = subject >= LONE * sum(query.terms.values())
@@ -364,10 +406,10 @@ def _is_named(query: TextQuery, candidate: TextLine) -> bool:
     return all(matches) or (query.kind == "compare" and any(matches))
 
 
-def _weight_min(query: TextQuery) -> float:
+def _share_min(query: TextQuery, enough: float) -> float:
     if query.kind in ("overview", "compare") and query.names:
         return 0.0
-    return (ENOUGH if query.names else LONE) * sum(query.terms.values())
+    return enough if query.names else LONE
 
 
 def _match(term: str, candidate: TextLine, query: TextQuery) -> float:
