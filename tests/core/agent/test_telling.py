@@ -300,6 +300,64 @@ def test_a_few_words_of_a_question_are_read_as_the_passages_spell_them():
     assert not {*right[CORRECTED_MAX:]} & {*words}
 
 
+def test_a_word_of_the_dictionary_is_no_misspelling_of_another():
+    question = "Wie viele Menschen starben beim Sturm in Lowhaven?"
+    assert corrected(question, [passage("Der Sturm nahm ihnen vieles.")]) == question
+
+
+GIFT = "Orrin Vale donates $300,000 to the Lowhaven water crisis. It rained for 20 minutes."
+SCHOOLS = "In autumn Orrin Vale opened 3 schools in Lowhaven."
+
+
+@pytest.mark.parametrize(
+    ("question", "others", "count"),
+    [
+        ("How much did Orrin Vale give to help with the water emergency in Lowhaven?", [], 1),
+        (
+            "How much did Orrin Vale give to help with the water emergency in Lowhaven?",
+            [SCHOOLS],
+            0,
+        ),
+        (
+            "How much did Orrin Vale give to help the water emergency of Tannfeld in Lowhaven?",
+            [],
+            0,
+        ),
+        ("What did Orrin Vale give to help with the water emergency in Lowhaven?", [], 0),
+    ],
+)
+def test_other_words_answer_where_one_text_alone_has_all_names(question, others, count):
+    rows = [passage(text, number=at) for at, text in enumerate([GIFT, *others])]
+    sentences = [item.text for item in select(question, rows, NOW)]
+    assert sentences == [GIFT.partition(". ")[0] + "."] * count
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "is_answer"),
+    [
+        (
+            "Combien de départements sont en alerte orange samedi ?",
+            "Samedi, trente départements sont en alerte orange.",
+            True,
+        ),
+        ("In welchem Alter starb Orrin Vale?", "Am Montag starb Orrin Vale mit 90 Jahren.", True),
+        ("In welchem Alter starb Orrin Vale?", "Am Montag starb Orrin Vale mit 90 Gästen.", False),
+        (
+            "¿Cuánto tiempo estuvo cerrado el puerto de Lowhaven?",
+            "El puerto de Lowhaven estuvo cerrado tres semanas.",
+            True,
+        ),
+        (
+            "¿Cuánto tiempo estuvo cerrado el puerto de Lowhaven?",
+            "El puerto de Lowhaven estuvo cerrado con tres barcos.",
+            False,
+        ),
+    ],
+)
+def test_numbers_and_their_units_are_read_in_words_of_several_languages(question, text, is_answer):
+    assert bool(select(question, [passage(text)], NOW)) is is_answer
+
+
 @pytest.mark.parametrize(
     "question",
     [
