@@ -22,7 +22,13 @@ from textwrap import shorten
 from attrs import field, frozen
 
 from svc_core.reports.model import Period, ReportSource, ReportWords, Section, Statement, numbers_of
-from svc_core.reports.narration import NarrationLine, Narrator, StoryPlan, reading_order
+from svc_core.reports.narration import (
+    Narration,
+    NarrationLine,
+    Narrator,
+    StoryPlan,
+    reading_order,
+)
 from svc_core.text.containment import TextWords
 from svc_core.text.evidence import EvidenceTexts, Reading, ScoredItem, readings
 from svc_core.text.frequencies import Frequencies
@@ -128,7 +134,7 @@ def _reports(terms: Set[str], hits: Sequence[Hit], pool: Sequence[Reading]) -> l
     """Hits without templates, but those that held the query in nothing else."""
     rest = without_templates([hit.reading for hit in hits], pool)
     return [
-        ScoredItem(reading, hit.share, hit.sureness, hit.head)
+        ScoredItem(reading, hit.share, hit.sureness, hit.head, hit.subjects)
         for hit, reading in zip(hits, rest, strict=True)
         if reading is hit.reading or hit.nearness or not terms.isdisjoint(reading.counts)
     ]
@@ -181,7 +187,7 @@ def _words_of(
         sections=sections,
         briefs=briefs,
         sources=tuple(_source(number, item) for number, item in enumerate(numbers.items, 1)),
-        notes=tuple(_notes(selection, narration.opening, untold_count, language)),
+        notes=tuple(_notes(selection, narration, untold_count, language)),
         language=language,
     )
     return words, tuple(numbers.items), tuple(narration.stories)
@@ -238,19 +244,23 @@ def _label(item: EvidenceTexts) -> str:
 
 
 def _notes(
-    selection: StorySelection, opening: Iterable[NarrationLine], untold_count: int, language: str
+    selection: StorySelection, narration: Narration, untold_count: int, language: str
 ) -> Iterable[str]:
-    """Notes on the sources as a whole: language, missing dates, and how many were left out."""
+    """Notes on the sources as a whole: language, missing dates, and what was left out."""
     words, own = frame(language), (primary(language), None)
     if selection.is_scant:
         yield words["scant"]
     if selection.unmatched:
         yield words.say("unmatched", subjects="; ".join(selection.unmatched))
     members = selection.members
+    told = {subject for story in narration.stories for subject in story.subjects}
+    names = sorted({member.subjects[0] for member in members} - told)
+    if names:
+        yield words.say("untold_subjects", subjects="; ".join(names))
     undated_count = len(members) - len(selection.dates)
     if not any(member.reading.language in own for member in members):
         yield words["foreign"]
-    elif not any(line.sources[0].primary_language in own for line in opening):
+    elif not any(line.sources[0].primary_language in own for line in narration.opening):
         yield words["foreign_opening"]
     if untold_count:
         yield words.say("untold", count=untold_count, sources=len(members))

@@ -238,8 +238,8 @@ class Narrator:
         """Half of the stories, a few at least, of those near the best score; those that are told in
         a line; and those that are not told.
 
-        Dated ones in the reader's language come first; comments are told in a line where there is
-        news.
+        Dated ones in the reader's language come first, and of these one of each subject; comments
+        are told in a line where there is news.
         """
         count = min(KEY_POINTS_MAX, max(MAIN_MIN, (len(self._plans) + 1) // 2))
         near = [
@@ -248,9 +248,11 @@ class Narrator:
             if plan.story.score * sqrt(len(plan.story.members)) >= _NEAR_SHARE * self._best
             and plan.sureness >= _SURE
         ] or [plan for plan in self._plans if plan.story.score == self._best]
-        news = [plan for plan in near if not _is_aside(plan.lead)]
+        near = [plan for plan in near if not _is_aside(plan.lead)] or near
+        firsts = {plan.lead.subjects[0]: plan for plan in reversed(near)}
+        near.sort(key=lambda plan: plan is not firsts[plan.lead.subjects[0]])
         main = sorted(
-            (news or near)[:count],
+            near[:count],
             key=lambda o: (not _is_own(o.lead, self._language), not o.story.is_dated),
         )
         rest = [plan for plan in self._plans if plan not in main]

@@ -139,13 +139,15 @@ class ScoredItem:
     """An item and its relevance to the query.
 
     `sureness` are the log-odds that it is about the query, where its story is the most relevant;
-    `head` is the share of the query that its headline and lead hold.
+    `head` is the share of the query that its headline and lead hold, `subjects` are those of the
+    query that it was found for, the one that it matches best first.
     """
 
     reading: Reading
     score: float
     sureness: float = inf
     head: float = 0.0
+    subjects: tuple[str, ...] = ("",)
 
     @property
     def evidence(self) -> EvidenceTexts:

@@ -143,18 +143,22 @@ def _subjects(
     """The subjects that a topic may list, by commas, "and" and as keywords.
 
     A name alone goes on with what was said of a name ("Votes in France, Spain and Peru"), and a
-    noun alone with what is said of one next ("Fires and floods in Chile").
+    noun alone with what is said of one next ("Fires and floods in Chile"). What stands before a
+    colon goes with each ("Spain: votes and floods").
     """
-    if _QUOTATION.search(subject):
-        return [subject, *keywords]
     conjunction = re.escape(frame(language or "en")["and"])
-    pieces = re.split(rf"(, (?:{conjunction} )?| {conjunction} )", " ".join(subject.split()))
+    break_ = re.compile(rf"(, (?:{conjunction} )?| {conjunction} )")
+    if any(break_.search(quotation[0]) for quotation in _QUOTATION.finditer(subject)):
+        return [subject, *keywords]
+    pieces = break_.split(" ".join(subject.split()))
     names = {term for term, factor in factors.items() if factor == NAME_FACTOR}
     if capitalises_nouns(language):
         names = {term for run, _ in country_synonyms([*names]) for term in run}
     kinds = "".join(_kind({*terms(piece, language)}, names) for piece in pieces[::2])
     spans = (match.span() for match in re.finditer("(?<!n)n*sp*|.", kinds))
-    return ["".join(pieces[2 * start : 2 * end - 1]) for start, end in spans] + list(keywords)
+    texts = ["".join(pieces[2 * start : 2 * end - 1]) for start, end in spans]
+    head, colon, _ = texts[0].rpartition(": ")
+    return [texts[0], *(f"{head}{colon}{text}" for text in texts[1:]), *keywords]
 
 
 def _kind(row: set[str], names: set[str]) -> str:

@@ -90,6 +90,7 @@ class Hit:
     `soft` is the share of the query that it answers by its words, `head` the part of the query that
     its headline and lead hold, `rare` the part of the two heaviest terms that it holds; `top` is
     the best score of its subject, and `odds` are those that there is anything about this.
+    `subjects` are those of the query that it is relevant to, the one that it matches best first.
     """
 
     reading: Reading
@@ -100,6 +101,7 @@ class Hit:
     feedback: float = 0.0
     top: float = 1.0
     odds: float = 0.0
+    subjects: tuple[str, ...] = ()
 
     @property
     def match(self) -> float:
@@ -145,7 +147,7 @@ class Ranking:
     """The relevant items, best first, and, where there are none, the nearest misses.
 
     `unmatched` are the subjects of a query of several that have no relevant item, as they were
-    written. `odds` are those of a query of one subject, `terms` what its items were found by.
+    written. `subject` and `odds` are those of a query of one, `terms` what its items were found by.
     """
 
     hits: tuple[Hit, ...] = field(repr=False)
@@ -153,6 +155,7 @@ class Ranking:
     unmatched: tuple[str, ...] = ()
     odds: float = 0.0
     terms: frozenset[str] = field(default=frozenset(), repr=False)
+    subject: str = ""
 
     @property
     def is_scant(self) -> bool:
@@ -167,6 +170,7 @@ def rank(
     nearness: Mapping[str, Nearness] | None = None,
     *,
     window_total: int = 0,
+    by_part: Mapping[str, Mapping[str, Nearness]] | None = None,
 ) -> Ranking:
     """The items of `readings` that are relevant to a query, best first; ties by id.
 
@@ -174,13 +178,13 @@ def rank(
     no term of the query: of these it finds the other items of a story, and those near in meaning.
     `nearness` is by item id (`svc_core.search.vector_likeness`). An item without one is judged by
     its words alone, with the threshold for that case. Items near in meaning seed the feedback, as
-    items with the words do.
+    items with the words do. `by_part` is the nearness to the parts of a query, by their texts.
     """
     items = [item for item in readings if not any(map(item.holds, query.exclusions))]
     items.sort(key=lambda reading: reading.evidence.id)
     query = query.with_holders([f"{item.evidence.title}\n{item.text}" for item in items])
     window = _Window(query, items, frequencies, max(window_total, len(items)))
-    window.near = nearness or {}
+    window.near, window.by_part = nearness or {}, by_part or {}
     subjects = _by_subject(query, window)
     relevant = _best(hit for subject in subjects for hit in _with_stories(subject, items))
     if not relevant:
@@ -190,8 +194,12 @@ def rank(
 
 
 def _best(hits: Iterable[Hit]) -> tuple[Hit, ...]:
-    """The best hit of each item, best first."""
-    best = {hit.reading.evidence.id: hit for hit in sorted(hits, key=attrgetter("margin"))}
+    """The best hit of each item, best first, with the subjects of all."""
+    best: dict[str, Hit] = {}
+    for hit in sorted(hits, key=attrgetter("margin")):
+        others = best.get(hit.reading.evidence.id, hit).subjects
+        subjects = tuple(dict.fromkeys((*hit.subjects, *others)))
+        best[hit.reading.evidence.id] = evolve(hit, subjects=subjects)
     return tuple(sorted(best.values(), key=lambda hit: (-hit.margin, hit.reading.evidence.id)))
 
 
@@ -206,29 +214,38 @@ def _with_stories(ranking: Ranking, items: Sequence[Reading]) -> list[Hit]:
         if len(publishers) > 1 and fmean(row.feedback for row in rows) >= _STORY_FEEDBACK:
             brought += (evolve(row, odds=ranking.odds) for row in rows)
     top = max((hit.score for hit in ranking.hits), default=1.0)
-    return [evolve(hit, top=top) for hit in (*brought, *ranking.hits)]
+    subjects = (ranking.subject,)
+    return [evolve(hit, top=top, subjects=subjects) for hit in (*brought, *ranking.hits)]
 
 
 def _by_subject(query: Query, window: "_Window") -> list[Ranking]:
     """The rankings of the subjects of a query, each with all its hits as the nearest."""
     whole = _answer(query, window)
     parts = [ranking for part in query.parts for ranking in _by_subject(part, window)]
-    return parts if query.is_list or _are_several(whole, parts) else [whole]
+    if query.is_list or _are_several(whole, parts):
+        return parts
+    ids = {hit.reading.evidence.id for hit in whole.hits}
+    strange = (part for part in parts if not part.hits and ids and ids.isdisjoint(_about(part)))
+    return [evolve(whole, unmatched=(*whole.unmatched, *(part.subject for part in strange)))]
 
 
 def _are_several(whole: Ranking, parts: Sequence[Ranking]) -> bool:
     """Whether what may be a list of subjects is one.
 
-    The whole does not find the best item of a part, and its own best item is about one part alone.
+    Its best item is about one part alone; and so are those of two parts, or the whole does not find
+    the best item of a part.
     """
     ids = {hit.reading.evidence.id for hit in whole.hits}
-    if all(hit.reading.evidence.id in ids for part in parts for hit in part.hits[:1]):
-        return False
-    best = {hit.reading.evidence.id for hit in whole.nearest[:1]}
-    hits = [
-        {hit.reading.evidence.id for hit in part.nearest if hit.match >= ABOUT} for part in parts
-    ]
-    return sum(not best.isdisjoint(ids) for ids in hits) < 2
+    best = [hit.reading.evidence.id for part in parts for hit in part.hits[:1]]
+    about = list(map(_about, parts))
+    first = [hit.reading.evidence.id for hit in whole.nearest[:1]]
+    alone = [sum(id_ in row for row in about) < 2 for id_ in (*first, *best)]
+    return all(alone[:1]) and (not ids.issuperset(best) or sum(alone[1:]) > 1)
+
+
+def _about(ranking: Ranking) -> set[str]:
+    """The ids of the items that are about a subject."""
+    return {hit.reading.evidence.id for hit in ranking.nearest if hit.match >= ABOUT}
 
 
 class _Window:
@@ -240,6 +257,7 @@ class _Window:
         self.terms, self.items, self.frequencies, self.total = query.terms, items, table, total
         self.distinction = cache(self._distinction)
         self.near: Mapping[str, Nearness] = {}
+        self.by_part: Mapping[str, Mapping[str, Nearness]] = {}
 
     def _distinction(self, term: str) -> float:
         """How well a term tells items of the window apart, 0 to 1.
@@ -291,7 +309,7 @@ def _answer(query: Query, window: _Window) -> Ranking:
         for hit in hits
         if odds >= 0 and hit.is_relevant(_MATCH_MIN * top)
     )
-    return Ranking(relevant, hits, () if relevant else (query.text,), odds)
+    return Ranking(relevant, hits, () if relevant else (query.text,), odds, subject=query.text)
 
 
 def answer_features(query: Query, hits: Sequence[Hit], table: Frequencies) -> tuple[float, ...]:
@@ -319,8 +337,9 @@ def _query_weight(query: Query, table: Frequencies) -> float:
 
 def _hits(query: Query, window: _Window) -> list[Hit]:
     shares = answer_shares(query, window.items, window.frequencies)
+    near = window.by_part.get(query.text, window.near)
     rows = (
-        Hit(reading, *share, window.near.get(reading.evidence.id))
+        Hit(reading, *share, near.get(reading.evidence.id))
         for reading, share in zip(window.items, shares, strict=True)
     )
     hits = [hit for hit in rows if hit.match > 0]

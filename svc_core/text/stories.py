@@ -1,6 +1,7 @@
 """Groups scored items into stories: one event each, split into its developments."""
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, repeat
 
@@ -34,6 +35,11 @@ class Story:
     def best_reading(self) -> Reading:
         """The most relevant of the items, as it was read."""
         return max(self.members, key=lambda member: (member.score, member.evidence.id)).reading
+
+    @property
+    def subjects(self) -> set[str]:
+        """The subjects of the query that every item was found for."""
+        return set.intersection(*({*member.subjects} for member in self.members))
 
     @property
     def is_dated(self) -> bool:
@@ -79,8 +85,23 @@ def group_stories(
     for key, pool in pools.items():
         events = group_readings(pool, table) if key is None else heading_parts(pool, table)
         names = chain((key,), repeat(None))  # the name of an event is that of its largest part
-        stories += [_story(name, event, by_id) for name, event in zip(names, events, strict=False)]
+        rows = (part for event in events for part in _by_subject(event, by_id))
+        stories += [_story(name, part, by_id) for name, part in zip(names, rows, strict=False)]
     return sorted(stories, key=lambda story: (-story.score, -story.last_at.timestamp(), story.key))
+
+
+def _by_subject(
+    event: Sequence[Sequence[Reading]], by_id: Mapping[str, ScoredItem]
+) -> Iterator[list[list[Reading]]]:
+    """An event in parts whose items were all found for one subject, as its developments."""
+    rest = [list(part) for part in event]
+    while any(rest):
+        rows = [by_id[reading.evidence.id].subjects for part in rest for reading in part]
+        counts = Counter(chain.from_iterable(rows))
+        subject = max(counts, key=lambda name: (counts[name], name))
+        has = {o for part in rest for o in part if subject in by_id[o.evidence.id].subjects}
+        yield list(filter(None, ([o for o in part if o in has] for part in rest)))
+        rest = [[o for o in part if o not in has] for part in rest]
 
 
 def _story(
