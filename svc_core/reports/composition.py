@@ -87,7 +87,8 @@ class Material:
 
     `window_total` counts all items of the window. `nearness` is how near the meaning of candidates
     is to the subject, by id (`svc_core.search.vector_likeness`), by the model that `embedding`
-    names; None without one. `newest` is the latest report before this.
+    names; None without one; `by_part` is that to each subject of several. `newest` is the latest
+    report before this.
     """
 
     tenant: str
@@ -99,6 +100,7 @@ class Material:
     window_total: int = 0
     nearness: Mapping[str, Nearness] | None = field(default=None, repr=False)
     embedding: str | None = None
+    by_part: Mapping[str, Mapping[str, Nearness]] | None = field(default=None, repr=False)
 
 
 @frozen
@@ -223,6 +225,7 @@ def compose(material: Material, now: datetime) -> ComposedReport:
         material.frequencies,
         nearness=material.nearness,
         window_total=material.window_total,
+        by_part=material.by_part,
     )
     period = _period(material, selection)
     title_period = None if window.start is None else period

@@ -113,12 +113,13 @@ def select_stories(
     *,
     nearness: Mapping[str, Nearness] | None = None,
     window_total: int = 0,
+    by_part: Mapping[str, Mapping[str, Nearness]] | None = None,
 ) -> StorySelection:
     """Rank evidence by a query and group what matches into stories."""
     items = readings(item for item in evidence if item.title.strip() or item.text.strip())
     if not frequencies.total:
         frequencies = Frequencies.of(item.counts for item in items)
-    ranking = rank(query, items, frequencies, nearness, window_total=window_total)
+    ranking = rank(query, items, frequencies, nearness, window_total=window_total, by_part=by_part)
     hits = _reports(ranking.terms, ranking.hits[:SOURCES_MAX], items)
     return StorySelection(
         tuple(reading_order(group_stories(hits, frequencies))),

@@ -11,27 +11,34 @@ from svc_core.operation.host import Host
 from svc_core.operation.units import Units
 from svc_core.reports.composition import Material, evidence_of, intake_span
 from svc_core.search.vector_likeness import Embedder, NotEmbedded
+from svc_core.text.query import Query
 
 
 async def with_likeness(work: Units, host: Host, material: Material) -> Material:
-    """The material with its items' similarity to the subject, and with further similar items."""
+    """The material with further similar items, and the similarity of all to the subject and to each
+    of its parts."""
     embedder = host.providers.get(Embedder)
     if embedder is None:
         return material
     ids = [item.id for item in material.evidence]
-    window = material.window
+    window, profile = material.window, material.profile
+    parts = Query.of(profile.topic, profile.keywords, profile.language).part_texts
     try:
-        scores = await item_likeness(
-            work, embedder, material.profile.topic, ids, intake_span(window)
-        )
+        rows = [
+            await item_likeness(work, embedder, text, ids, intake_span(window))
+            for text in (profile.topic, *parts)
+        ]
     except NotEmbedded:  # the embedder has logged the failure
         return material
-    if scores is None:
+    scores = [row for row in rows if row is not None]
+    if len(scores) < len(rows):
         return material
-    extra = await work.read(material.tenant, lambda ctx: evidence_of(ctx, scores.near, window))
+    near = dict.fromkeys(id_ for row in scores for id_ in row.near)
+    extra = await work.read(material.tenant, lambda ctx: evidence_of(ctx, [*near], window))
     return attrs.evolve(
         material,
         evidence=(*material.evidence, *extra),
-        nearness=scores.values,
-        embedding=scores.model if scores.values else None,
+        nearness=scores[0].values,
+        by_part={text: row.values for text, row in zip(parts, scores[1:], strict=True)},
+        embedding=scores[0].model if scores[0].values else None,
     )

@@ -56,6 +56,11 @@ class Query:
         factors = {**self.factors, **dict.fromkeys(self.names, NAME_FACTOR)}
         return dict.fromkeys([*factors, *phrase_terms, *equivalents], SYNONYM_FACTOR) | factors
 
+    @property
+    def part_texts(self) -> tuple[str, ...]:
+        """Its parts and theirs, as they were written."""
+        return tuple(text for part in self.parts for text in (part.text, *part.part_texts))
+
     @classmethod
     def of(
         cls,

@@ -92,6 +92,44 @@ def test_what_may_be_a_list_of_subjects(
     assert len(Query.of(topic, keywords, language).parts) == subjects
 
 
+@pytest.mark.parametrize(
+    ("topic", "parts"),
+    [
+        ("Spain: votes and floods", ("Spain: votes", "Spain: floods")),
+        ("Songs about „Mai“, floods in Zed", ("Songs about „Mai“", "floods in Zed")),
+        ("Zed; port, cranes", ("Zed", "port, cranes", "port", "cranes")),
+    ],
+)
+def test_the_parts_of_a_topic_are_known_by_their_words(topic: str, parts: tuple[str, ...]) -> None:
+    assert Query.of(topic).part_texts == parts
+
+
+def test_a_subject_that_only_the_rest_of_a_topic_was_found_for_is_named(
+    readings: list[Reading],
+) -> None:
+    ranking = rank(Query.of("strike at Zed port, chess"), readings, STORE)
+    assert ranking.hits
+    assert ranking.unmatched == ("chess",)
+
+
+def test_subjects_that_no_item_shares_are_found_as_each_by_itself() -> None:
+    rows = [reading_of(item(*texts)) for texts in (*STRIKE, *NOISE)]
+    ranking = rank(Query.of("strike at Zed port, ballot of the mayor"), rows, STORE)
+    assert {hit.subjects for hit in ranking.hits} == {
+        ("strike at Zed port",),
+        ("ballot of the mayor",),
+    }
+
+
+def test_a_part_of_a_query_is_compared_by_its_own_meaning(readings: list[Reading]) -> None:
+    query = Query.of("labour dispute; inundation")
+    near = {"Floods close bridges": Nearness(9.0, 9.0)}
+    ranking = rank(query, readings, STORE, {}, by_part={"inundation": near})
+    (hit,) = ranking.hits
+    assert hit.subjects == ("inundation",)
+    assert ranking.unmatched == ("labour dispute",)
+
+
 def test_subjects_by_commas_are_found_where_the_whole_has_none_of_them(
     readings: list[Reading],
 ) -> None:
@@ -104,6 +142,7 @@ def test_subjects_by_commas_are_found_where_the_whole_has_none_of_them(
         ids = {hit.reading.evidence.id for hit in ranking.hits}
         assert ids == {*hit_ids(strike, readings), *hit_ids(flood, readings)}
         assert ranking.unmatched == (sport,)
+        assert {hit.subjects for hit in ranking.hits} == {(strike,), (flood,)}
     both = reading_of(item("Mayor of Zed on the flood and the ballot", "The river rose."))
     query = Query.of("flood, ballot")
     assert query.parts

@@ -49,6 +49,19 @@ def newsrooms(draw, make) -> list[EvidenceTexts]:
 
 
 @given(data=st.data())
+def test_a_story_holds_only_items_that_were_found_for_one_subject(make, data) -> None:
+    rows = data.draw(newsrooms(make))
+    subjects = st.permutations("abc").map(lambda names: tuple(names[:2]))
+    items = [evolve(row, subjects=data.draw(subjects)) for row in score_all(rows)]
+    groups = group_stories(items)
+    assert Counter(item.evidence.id for story in groups for item in story.members) == Counter(
+        row.id for row in rows
+    )
+    assert all(story.subjects for story in groups)
+    assert len({story.key for story in groups}) == len(groups)
+
+
+@given(data=st.data())
 def test_every_item_is_in_exactly_one_story_and_development(make, data) -> None:
     items = data.draw(newsrooms(make))
     groups = group_stories(score_all(items))

@@ -929,6 +929,28 @@ def test_only_what_is_surely_about_the_subject_is_told(
         assert note.endswith(", so listed last and not told: 2 of 3 sources.")
 
 
+@pytest.mark.parametrize(("sureness", "is_told"), [(9.0, True), (-9.0, False)])
+def test_each_subject_is_told_or_said_to_have_little(
+    make, week, sureness: float, is_told: bool
+) -> None:
+    """However many stories another subject has."""
+    titles = [
+        f"Zeppelin number {word} lands" for word in ("one", "two", "three", "four", "five", "six")
+    ]
+    rows = [(title, "zeppelins", 9.0) for title in titles] + [
+        ("Bakers raise the price of bread", "bakers", sureness)
+    ]
+    stories = tuple(
+        Story(title, (ScoredItem(reading_of(make(title)), 1.0, sure, subjects=(subject,)),))
+        for title, subject, sure in rows
+    )
+    words = draft_report("W", "t", week, StorySelection(stories, (), 7, Frequencies(1000))).words
+    key_points = [line.text for line in (*words.opening, *words.key_points)]
+    assert ("Bakers raise the price of bread." in key_points) == is_told
+    note = "Little, and nothing sure, was found about: bakers."
+    assert (note in words.notes) != is_told
+
+
 @pytest.mark.parametrize(
     ("shares", "count"),
     [((1.0, 0.5), 1), ((0.0, 0.0), 2)],  # a story may bring items that match nothing
