@@ -48,11 +48,11 @@ def newsrooms(draw, make) -> list[EvidenceTexts]:
     ]
 
 
-@given(data=st.data())
-def test_a_story_holds_only_items_that_were_found_for_one_subject(make, data) -> None:
-    rows = data.draw(newsrooms(make))
+@given(draws=st.data())
+def test_a_story_holds_only_items_that_were_found_for_one_subject(make, draws) -> None:
+    rows = draws.draw(newsrooms(make))
     subjects = st.permutations("abc").map(lambda names: tuple(names[:2]))
-    items = [evolve(row, subjects=data.draw(subjects)) for row in score_all(rows)]
+    items = [evolve(row, subjects=draws.draw(subjects)) for row in score_all(rows)]
     groups = group_stories(items)
     assert Counter(item.evidence.id for story in groups for item in story.members) == Counter(
         row.id for row in rows
