@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import cache
 from itertools import chain, pairwise
 from typing import Any
@@ -275,9 +275,11 @@ def _abbreviations() -> Mapping[str, facts.Phrase]:
 def figure_differences(
     measures: Sequence[facts.Fact], rows: Sequence[ToolHit]
 ) -> list[CitedSentence]:
-    """Compares rows by a number that all state: which is greatest, which least, and by how much."""
+    """Compares rows by a number or a day that all state: which is greatest, and by how much."""
     for fact in measures:
         pairs = [(facts.member_or_none(row.row, fact.number), row) for row in rows if fact.number]
+        is_dated = any(isinstance(value, str) for value, _ in pairs)
+        pairs = [(_day_number(value), row) for value, row in pairs] if is_dated else pairs
         numbers = [(value, row) for value, row in pairs if isinstance(value, int | float)]
         units = {(row.row.get("unit"), row.row.get("currency")) for row in rows}
         is_unclear = len({subject_name(row) for row in rows}) < len(rows)
@@ -288,9 +290,18 @@ def figure_differences(
             return [CitedSentence(f"By the {fact.name} they are equal", tuple(rows))]
         by = f"{figure(round(high - low, 10))} {_unit_of_difference(first.row)}".strip()
         most, least = quote_text(subject_name(first)), quote_text(subject_name(last))
-        ends = f"{most} has the most and {least} the least"
-        return [CitedSentence(f"By the {fact.name}, {ends}, {by} less", (first, last))]
+        text = f"{most} has the most and {least} the least, {by} less"
+        days = facts.count_noun(int(high - low), "day")
+        text = f"{least} is the first and {most} the last, {days} later" if is_dated else text
+        return [CitedSentence(f"By the {fact.name}, {text}", (first, last))]
     return []
+
+
+def _day_number(stamp: object) -> int | None:
+    try:
+        return date.fromisoformat(str(stamp)[:10]).toordinal()
+    except ValueError:  # of a year or a month alone
+        return None
 
 
 def extreme_facts(

@@ -33,7 +33,7 @@ from svc_core.agent.listing import (
     same_incidents,
 )
 from svc_core.agent.named_rows import Subject, named_subjects, public_hit
-from svc_core.agent.question import ORDERED, PLACED, ParsedQuestion
+from svc_core.agent.question import ORDERED, PLACED, ParsedQuestion, word_indexes
 from svc_core.agent.row_facts import CitedSentence, english_list, quote_text
 from svc_core.agent.sentence_meaning import Comparison, nearest_sentences
 from svc_core.agent.text_query import TYPO_MIN, asks_for, expressions
@@ -275,10 +275,13 @@ class _Planner:
                 types = _FACT_KINDS.get(str(row.row.get("type")), "entity")
                 kind = "country" if "alpha3" in row.row else types
                 by_kind.setdefault(kind, []).append((yield from self.full_row(kind, row)))
-        has_graph = any(row.row.get("type") for row in self.named())
-        relation = (
-            self.question.words_of("relation") - self.named_words if has_graph else frozenset()
-        )
+        natures = {f"entity type={type_}" for row in self.named() if (type_ := row.row.get("type"))}
+        # "The Triton malware" is what a row is, and no relation to another one.
+        beside = {at + step for at in self.named_words for step in (-1, 1)}
+        filters = (part for part in self.question.with_role("filter") if part.value in natures)
+        nouns = word_indexes(part for part in filters if part.start in beside)
+        relation = self.question.words_of("relation") - self.named_words - nouns
+        relation = relation if natures else frozenset()  # a country has no graph
         edges = (yield from self.relations(relation)) if relation else []
         words = facts.phrase(self.question.text_of(relation))
         lines: list[CitedSentence] = []

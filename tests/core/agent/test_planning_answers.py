@@ -537,6 +537,28 @@ def test_an_actor_tells_what_every_entity_tells() -> None:
     assert "Espionage [1]" in reply.text
 
 
+DAYS = [("2025-03-01", "2025-03-13", "12 days later"), ("2025-03-01", "2025", None)]
+
+
+@pytest.mark.parametrize(("first", "last", "part"), DAYS)
+def test_rows_are_compared_by_the_days_that_they_state(
+    first: str, last: str, part: str | None
+) -> None:
+    measures = [fact("incident", "date")]
+    rows = page([{"id": day, "name": day, "startedAt": day} for day in (first, last)]).hits
+    texts = [line.text for line in figure_differences(measures, rows)]
+    assert texts == (
+        [f"By the date, {first} is the first and {last} the last, {part}"] * bool(part)
+    )
+
+
+def test_what_a_row_is_relates_it_to_nothing() -> None:
+    stork = entity(1, "Stork", type="malware", aliases=["Wood Stork"])
+    reply, _ = ask("Under which other names does the Stork malware go?",
+                   list_entities=page([stork]), entity_graph=page([]))  # fmt: skip
+    assert "Stork is also known as Wood Stork [1]" in reply.text
+
+
 def test_what_a_tool_uses_stands_in_its_graph() -> None:
     body = {"data": GRAPH | {"edges": [edge("ent_1", "ent_2", "uses")]}}
     graph = type(page([]))((), False, body, "/api/graph")
