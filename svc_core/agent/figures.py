@@ -278,8 +278,8 @@ def figure_differences(
     """Compares rows by a number or a day that all state: which is greatest, and by how much."""
     for fact in measures:
         pairs = [(facts.member_or_none(row.row, fact.number), row) for row in rows if fact.number]
-        is_dated = any(isinstance(value, str) for value, _ in pairs)
-        pairs = [(_day_number(value), row) for value, row in pairs] if is_dated else pairs
+        has_days = any(isinstance(member, str) for member, _ in pairs)
+        pairs = [(_day_number(stamp), row) for stamp, row in pairs] if has_days else pairs
         numbers = [(value, row) for value, row in pairs if isinstance(value, int | float)]
         units = {(row.row.get("unit"), row.row.get("currency")) for row in rows}
         is_unclear = len({subject_name(row) for row in rows}) < len(rows)
@@ -292,7 +292,7 @@ def figure_differences(
         most, least = quote_text(subject_name(first)), quote_text(subject_name(last))
         text = f"{most} has the most and {least} the least, {by} less"
         days = facts.count_noun(int(high - low), "day")
-        text = f"{least} is the first and {most} the last, {days} later" if is_dated else text
+        text = f"{least} is the first and {most} the last, {days} later" if has_days else text
         return [CitedSentence(f"By the {fact.name}, {text}", (first, last))]
     return []
 

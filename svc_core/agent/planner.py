@@ -277,9 +277,9 @@ class _Planner:
                 by_kind.setdefault(kind, []).append((yield from self.full_row(kind, row)))
         natures = {f"entity type={type_}" for row in self.named() if (type_ := row.row.get("type"))}
         # "The Triton malware" is what a row is, and no relation to another one.
-        beside = {at + step for at in self.named_words for step in (-1, 1)}
+        positions = {at + step for at in self.named_words for step in (-1, 1)}
         filters = (part for part in self.question.with_role("filter") if part.value in natures)
-        nouns = word_indexes(part for part in filters if part.start in beside)
+        nouns = word_indexes(part for part in filters if part.start in positions)
         relation = self.question.words_of("relation") - self.named_words - nouns
         relation = relation if natures else frozenset()  # a country has no graph
         edges = (yield from self.relations(relation)) if relation else []
