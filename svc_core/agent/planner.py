@@ -149,6 +149,14 @@ class _Planner:
     # -- the ways to an answer -----------------------------------------------------------------
 
     def answer(self) -> Plan[list[CitedSentence]]:
+        """The sentences of the first way that answers the question, else as the tables spell it."""
+        sentences = yield from self.first_answer()
+        spelled = None if sentences else question.respelled(self.question, self.now)
+        if spelled is None:
+            return sentences
+        return (yield from evolve(self, question=spelled, missing=[]).first_answer())
+
+    def first_answer(self) -> Plan[list[CitedSentence]]:
         """The sentences of the first way that the table opens and whose rows account for it."""
         if self.question.cves:
             sentences = yield from self.cve_facts()

@@ -10,7 +10,7 @@ Rule 3: where a question names nothing itself, it means what the user's previous
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache, partial, reduce
+from functools import cache, lru_cache, partial, reduce
 from itertools import accumulate, pairwise
 from typing import TypeVar
 
@@ -20,7 +20,7 @@ from svc_core import data
 from svc_core.agent import times
 from svc_core.agent.agent_ports import Turn
 from svc_core.agent.row_facts import Phrase, compared_members, cue_of, cue_term, cue_words, is_cue
-from svc_core.agent.text_query import asks_for, english_terms, expressions
+from svc_core.agent.text_query import asks_for, english_terms, expressions, is_close, is_strange
 from svc_core.agent.times import TimeSpan
 from svc_core.text.country_names import names_by_code
 from svc_core.text.frequencies import background
@@ -58,6 +58,7 @@ _ASKING = ("what", "which", "who", "when", "where", "why", "how", "many")
 _RUN_MAX, TEXT_MAX, _TURNS_MAX, _LIMIT_MAX = 4, 2_000, 10, 10
 _SENSES_MAX = 3  # meanings of a word
 _PARTS_MAX = 3  # questions in one
+_RESPELLED_MAX = 8  # words, each compared with all of the tables
 
 
 @frozen
@@ -326,7 +327,8 @@ def _follow_up(before: ParsedQuestion, question: ParsedQuestion, now: datetime) 
     is_time = question.is_empty and question.span is not None
     if is_time or (question.has("link") and not is_asking and not question.has("pronoun")):
         text = before.text
-        for word in subject.split() if is_named else ():
+        names = [word for word in subject.split() if cue_term(word) not in cue_words()]
+        for word in names if is_named else ():
             text = re.sub(rf"(?<!\w){re.escape(word)}(?:['’]s)?(?!\w)", " ", fold_case(text))
         if question.span:
             text = times.without_times(text)
@@ -367,6 +369,25 @@ def parse_question(text: str, now: datetime) -> ParsedQuestion:
     limits = (*(bounds or _bounds(undated, "equal")),)
     about = language, words, parts, cves, places, limits
     return ParsedQuestion(text, *about, times.time_span(plain, now))
+
+
+def respelled(question: ParsedQuestion, now: datetime) -> ParsedQuestion | None:
+    """A question with words of the tables for unknown ones that differ from these by a letter.
+
+    None where it has none. A name may differ so, too: it is for what has no answer as it stands.
+    """
+    words = {question.words[at] for at in question.unread[:_RESPELLED_MAX]}
+    pairs = {word: _table_word(word) for word in words if is_strange(word)}
+    if not any(pairs.values()):
+        return None
+    text = _WORD.sub(lambda match: pairs.get(match[0]) or match[0], fold_case(question.text))
+    return parse_question(text, now)
+
+
+@lru_cache(4_096)
+def _table_word(word: str) -> str:
+    """The first word of the tables that differs by a letter; empty for none."""
+    return min(filter(partial(is_close, word), _spelled()), default="")
 
 
 def joined_questions(text: str) -> list[str]:

@@ -198,9 +198,10 @@ def _join(text: str, dates: list[tuple[int, TimeSpan]]) -> TimeSpan | None:
     if len(dates) == 1 and before.endswith(_OPEN_START):
         end = first.start if before.endswith("before") else first.end
         return TimeSpan(None, end, f"until {first.text}")
-    spans = tuple(sorted({span for _, span in dates}, key=lambda span: str(span.start)))
+    spans = tuple(sorted({span for _, span in dates}, key=lambda span: (span.interval, span.text)))
     text = " and ".join(span.text for span in spans)
-    return TimeSpan(spans[0].start, spans[-1].end, text, parts=spans) if len(spans) > 1 else first
+    end = max((span.end for span in spans if span.end), default=None)
+    return TimeSpan(spans[0].start, end, text, parts=spans) if len(spans) > 1 else first
 
 
 def _absolute(text: str) -> Iterator[tuple[int, TimeSpan]]:
