@@ -10,7 +10,7 @@ from attrs import evolve, field, frozen
 from svc_core.text.country_names import Run, country_synonyms
 from svc_core.text.language import guess, primary
 from svc_core.text.office_holders import holder_of
-from svc_core.text.sentences import capitalises_nouns
+from svc_core.text.sentences import capitalises_nouns, is_possessed
 from svc_core.text.synonyms import compound_parts
 from svc_core.text.wording import frame
 from svc_core.text.words import split_words, term_of, terms
@@ -148,8 +148,9 @@ def _subjects(
     """The subjects that a topic may list, by commas, "and" and as keywords.
 
     A name alone goes on with what was said of a name ("Votes in France, Spain and Peru"), and a
-    noun alone with what is said of one next ("Fires and floods in Chile"). What stands before a
-    colon goes with each ("Spain: votes and floods").
+    noun alone with what is said of one next ("Fires and floods in Chile"). What is another's goes
+    on with that ("the quake and its aftermath"). What stands before a colon goes with each
+    ("Spain: votes and floods").
     """
     conjunction = re.escape(frame(language or "en")["and"])
     break_ = re.compile(rf"(, (?:{conjunction} )?| {conjunction} )")
@@ -159,8 +160,11 @@ def _subjects(
     names = {term for term, factor in factors.items() if factor == NAME_FACTOR}
     if capitalises_nouns(language):
         names = {term for run, _ in country_synonyms([*names]) for term in run}
-    kinds = "".join(_kind({*terms(piece, language)}, names) for piece in pieces[::2])
-    spans = (match.span() for match in re.finditer("(?<!n)n*sp*|.", kinds))
+    kinds = "".join(
+        "o" if is_possessed(piece, language) else _kind({*terms(piece, language)}, names)
+        for piece in pieces[::2]
+    )
+    spans = (match.span() for match in re.finditer("(?:(?<!n)n*sp*|.)o*", kinds))
     texts = ["".join(pieces[2 * start : 2 * end - 1]) for start, end in spans]
     head, colon, _ = texts[0].rpartition(": ")
     return [texts[0], *(f"{head}{colon}{text}" for text in texts[1:]), *keywords]

@@ -292,6 +292,12 @@ def is_anaphoric(text: str, language: str | None) -> bool:
     return bool(words) and (words[0] in anaphors or not demonstratives.isdisjoint(words))
 
 
+def is_possessed(text: str, language: str | None) -> bool:
+    """Whether the first word says whose its noun is, by one that stands before ("its aftermath")."""
+    words = _WORD.findall(text[:_BEGINNING])[:1]
+    return not _words("possessive", language or "en").isdisjoint(map(str.casefold, words))
+
+
 def lacks_name(text: str, language: str | None, context: Container[str] = ()) -> bool:
     """Whether a sentence begins with what it does not name ("The photo", "A third of them").
 

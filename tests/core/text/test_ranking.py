@@ -83,6 +83,9 @@ def test_subjects_of_a_list_are_found_as_each_by_itself(
         ("Tesla, Boeing and Airbus", (), 3),
         ('"Paris, Texas" and its makers', (), 0),
         ("strike at Zed port", (), 0),
+        ("Streik in Zed und seine Folgen", (), 0),
+        ("Strike at Zed port, its causes and the mayor's ballot", (), 2),
+        ("His strike, her ballot", (), 0),
     ],
 )
 def test_what_may_be_a_list_of_subjects(
