@@ -293,7 +293,7 @@ def is_anaphoric(text: str, language: str | None) -> bool:
 
 
 def is_possessed(text: str, language: str | None) -> bool:
-    """Whether the first word says whose its noun is, by one that stands before ("its aftermath")."""
+    """Whether the first word says whose its noun is, as in "its aftermath"."""
     words = _WORD.findall(text[:_BEGINNING])[:1]
     return not _words("possessive", language or "en").isdisjoint(map(str.casefold, words))
 
