@@ -100,25 +100,29 @@ async def save_vectors(ctx: Context, rows: Sequence[Vector]) -> None:
 async def item_likeness(
     work: Units,
     embedder: Embedder,
-    question: str,
+    questions: Sequence[str],
     item_ids: Sequence[str],
     span: tuple[int | None, int | None] = (None, None),
-) -> Likeness | None:
-    """The likeness of some items to a question, and of the nearest others that came in meanwhile.
+) -> list[Likeness] | None:
+    """The likeness of some items to each question, and of the nearest others that came in since.
 
-    `span` bounds the time of retrieval of the others. None while more than `LACKING_MAX` of these
-    items, and of the newest page of the others, have no vector of the model: then nobody can tell
-    which of all are near.
+    The vectors are read once for all questions. `span` bounds the time of retrieval of the others.
+    None while more than `LACKING_MAX` of these items, and of the newest page of the others, have no
+    vector of the model: then nobody can tell which of all are near.
 
     Raises:
-        NotEmbedded: the model gives no vector of the question.
+        NotEmbedded: the model gives no vector of a question.
     """
     if await work.read(SYSTEM, lambda ctx: _lack_vectors(ctx, embedder.model, item_ids, span)):
         return None
-    query = await embedder.embed_query(question)
+    queries = [await embedder.embed_query(question) for question in questions]
     rows = await work.read(SYSTEM, lambda ctx: _candidates(ctx, embedder, item_ids, span))
-    vectors = (VECTORS.decode(row.raw) for row in rows)
-    return await work.aside(lambda: nearest(embedder, query, vectors, frozenset(item_ids)))
+
+    def compare() -> list[Likeness]:
+        vectors, ids = [VECTORS.decode(row.raw) for row in rows], frozenset(item_ids)
+        return [nearest(embedder, query, vectors, ids) for query in queries]
+
+    return await work.aside(compare)
 
 
 async def _lack_vectors(

@@ -240,10 +240,10 @@ async def test_vectors_are_compared_once_nine_of_ten_items_have_one(
         if maker is not None:
             await working(house, maker).turn()
     made = len(model.texts)
-    likeness = await of_news.item_likeness(house.service, Embeddings(model), "storm", ())
+    likeness = await of_news.item_likeness(house.service, Embeddings(model), ["storm"], ())
     assert (likeness is not None) is is_compared
     assert len(model.texts) - made == is_compared
-    likeness = await of_news.item_likeness(house.service, Embeddings(other_model), "storm", ())
+    likeness = await of_news.item_likeness(house.service, Embeddings(other_model), ["storm"], ())
     assert likeness is None
     assert other_model.texts == []
 
@@ -292,6 +292,6 @@ async def test_as_many_vectors_are_compared_as_the_model_can(
     await take_titles(house, feed, *(f"Hurricane {n}" for n in range(5)))
     model = Embeddings(Meaning())
     await working(house, Meaning()).turn()
-    likeness = await of_news.item_likeness(house.service, model, "storm", ())
+    likeness = await of_news.item_likeness(house.service, model, ["storm"], ())
     assert likeness is not None
-    assert len(likeness.near) == len(likeness.values) == 3
+    assert len(likeness[0].near) == len(likeness[0].values) == 3
