@@ -10,8 +10,8 @@ Rule 3: where a question names nothing itself, it means what the user's previous
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache, lru_cache, partial, reduce
-from itertools import accumulate, pairwise
+from functools import cache, partial, reduce
+from itertools import accumulate, chain, pairwise
 from typing import TypeVar
 
 from attrs import evolve, frozen
@@ -58,7 +58,7 @@ _ASKING = ("what", "which", "who", "when", "where", "why", "how", "many")
 _RUN_MAX, TEXT_MAX, _TURNS_MAX, _LIMIT_MAX = 4, 2_000, 10, 10
 _SENSES_MAX = 3  # meanings of a word
 _PARTS_MAX = 3  # questions in one
-_RESPELLED_MAX = 8  # words, each compared with all of the tables
+_RESPELLED_MAX = 8  # words
 
 
 @frozen
@@ -384,10 +384,27 @@ def respelled(question: ParsedQuestion, now: datetime) -> ParsedQuestion | None:
     return parse_question(text, now)
 
 
-@lru_cache(4_096)
 def _table_word(word: str) -> str:
     """The first word of the tables that differs by a letter; empty for none."""
-    return min(filter(partial(is_close, word), _spelled()), default="")
+    rows = (_by_letters().get(form, ()) for form in _letters_of(word))
+    return min(filter(partial(is_close, word), chain.from_iterable(rows)), default="")
+
+
+@cache
+def _by_letters() -> Mapping[str, list[str]]:
+    """The words of the tables by what is left of them without a letter, and whole.
+
+    Two words that differ by a letter, or by two that changed places, share one of these.
+    """
+    words: dict[str, list[str]] = {}
+    for word in filter(str.isalpha, _spelled()):
+        for form in _letters_of(word):
+            words.setdefault(form, []).append(word)
+    return words
+
+
+def _letters_of(word: str) -> set[str]:
+    return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
 
 
 def joined_questions(text: str) -> list[str]:
