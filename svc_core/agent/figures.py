@@ -333,9 +333,10 @@ def edge_sentences(
     Of many a few, behind how many there are. `least` says that there are others.
     """
     numbers = facts.edge_numbers([edge for edge, _ in edges])
-    days = [edge["validFrom"] for edge, _ in edges]
+    days = [edge["validFrom"] or None for edge, _ in edges]
     keys = numbers if question.is_extreme or question.thresholds else days
-    pairs = [pair for pair in zip(keys, (line for _, line in edges), strict=False) if pair[0]]
+    rows = zip(keys, (line for _, line in edges), strict=False)
+    pairs = [(key, line) for key, line in rows if key is not None]
     if question.is_extreme or question.has("latest", "earliest"):
         is_least = question.has("least", "earliest")
         first = (min if is_least else max)((key for key, _ in pairs), default=None)

@@ -53,7 +53,7 @@ ANSWER_MAX, OVERVIEW_MAX = 3, 5  # sentences of an answer
 ALIKE = 0.6  # the Jaccard index of their terms from which two sentences are alike
 ENOUGH, LONE = 0.5, 0.7  # least share of the terms' weight: beside names, and without any
 ENOUGH_OF_SOLE = 0.38
-"""The same in the one text that has all names of the question, where no other sentence answers."""
+"""The same in the one text with most names of the question, where no other sentence answers."""
 CLOSE = 0.65  # of the best score: sentences below it are left out
 NEARBY = 0.5  # share of a term that stands near the sentence
 OTHER_WORD = 0.85  # share of a synonym of a term
@@ -435,10 +435,10 @@ def _is_of_time(query: TextQuery, candidate: TextLine) -> bool:
         own = years or {str(at.year if at else "")}
         if own.isdisjoint(query.years):
             return False
-    months = months_in(candidate.text) if query.months else frozenset[int]()
-    if months or not query.months:
-        return not query.months or bool(months & query.months)
-    return at is not None and at.month in query.months
+    if not query.months:
+        return True
+    months = months_in(candidate.text) or {at.month if at else 0}
+    return not months.isdisjoint(query.months)
 
 
 def _clarity(candidate: TextLine) -> float:

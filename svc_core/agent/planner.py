@@ -202,6 +202,19 @@ class _Planner:
         """The indexes of the words that name rows."""
         return frozenset().union(*(subject.words for subject in self.subjects))
 
+    @property
+    def relation_words(self) -> frozenset[int]:
+        """The words that ask for relations of the rows that are named; of a country, none has any.
+
+        "The Triton malware" is what a row is, and no relation to another one.
+        """
+        natures = {f"entity type={type_}" for row in self.named() if (type_ := row.row.get("type"))}
+        beside = {at + step for at in self.named_words for step in (-1, 1)}
+        filters = (part for part in self.question.with_role("filter") if part.value in natures)
+        nouns = word_indexes(part for part in filters if part.start in beside)
+        words = self.question.words_of("relation") - self.named_words - nouns
+        return words if natures else frozenset()
+
     def unheld(self, kind: str, cues: Collection[str], row: ToolHit | None) -> float:
         """The share of the question's weight that neither the table, names nor a row hold."""
         parsed = self.question
@@ -283,13 +296,7 @@ class _Planner:
                 types = _FACT_KINDS.get(str(row.row.get("type")), "entity")
                 kind = "country" if "alpha3" in row.row else types
                 by_kind.setdefault(kind, []).append((yield from self.full_row(kind, row)))
-        natures = {f"entity type={type_}" for row in self.named() if (type_ := row.row.get("type"))}
-        # "The Triton malware" is what a row is, and no relation to another one.
-        positions = {at + step for at in self.named_words for step in (-1, 1)}
-        filters = (part for part in self.question.with_role("filter") if part.value in natures)
-        nouns = word_indexes(part for part in filters if part.start in positions)
-        relation = self.question.words_of("relation") - self.named_words - nouns
-        relation = relation if natures else frozenset()  # a country has no graph
+        relation = self.relation_words
         edges = (yield from self.relations(relation)) if relation else []
         words = facts.phrase(self.question.text_of(relation))
         lines: list[CitedSentence] = []

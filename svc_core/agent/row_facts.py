@@ -304,7 +304,7 @@ def english_list(texts: Sequence[str]) -> str:
 def count_noun(number: int, noun: str) -> str:
     """A count with its noun in the singular or plural: "no incidents", "1 entity"."""
     noun, _, rest = noun.partition(" of ")
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") and noun != "day" else f"{noun}s"
+    plural = re.sub("(?<=[^aeiou])y$", "ie", noun) + "s"
     scope = f" of {rest}" if rest else ""
     return f"{f'{number:,}' if number else 'no'} {noun if number == 1 else plural}{scope}"
 

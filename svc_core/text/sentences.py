@@ -105,8 +105,8 @@ def split_sentences(
 
     A run with words before its whole `title` speaks of the item ("The post ... appeared on ...").
     """
-    words = set(_WORD.findall(f"{title} {text}"))
     bare = _MARKUP.sub(" ", text)
+    words = {*_WORD.findall(f"{title} {text}")} if _GLUED.search(bare) else ()
     lines = _GLUED.sub(lambda o: o[0] + "\n" * (o[1] in words), bare).splitlines()
     line_title = _fold_space(title) if len(title.split()) >= _TITLE_WORDS_MIN else ""
     mark = line_title.replace(" ", "\0")  # no sentence ends within it
