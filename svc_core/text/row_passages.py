@@ -51,7 +51,7 @@ _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LONG_NAME: Final = re.compile(
     r"\b[A-Z][a-z]+(?:(?:\s(?:of|for|the|and|de|la|des|du|der|für|del|y))*\s[A-Z][a-z]+)+"
 )
-SPACES: Final = re.compile(r"[^\S\n]{2,}")
+SPACES: Final = re.compile(r"[^\S\n]{2,}|[^\S\n ]")
 
 
 @frozen

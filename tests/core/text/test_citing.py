@@ -73,6 +73,7 @@ TEXTS = st.lists(
 
 
 @given(TEXTS, st.lists(st.integers(0, 300), max_size=6), st.sampled_from([" ", "\n"]))
+@example(["0\r@", *["Dockworkers at Rotterdam began a strike [1]."] * 2, "\n"], [50], " ")
 @example(["The strike costs euros. [1]", "[1] ", "工人星期一开始罢工。[4]"], [24, 26, 27], " ")
 def test_how_the_letters_come_makes_no_difference(
     texts: list[str], cuts: list[int], between: str
