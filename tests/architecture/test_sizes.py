@@ -19,7 +19,7 @@ ROOMS_OF_ROOMS = {"svc_core.intel", "svc_http.run"}
 CODE_LINES: dict[str, int] = {
     "svc_core": 40,
     "svc_core.access": 2738,
-    "svc_core.agent": 3750,  # the one text with all names answers in other words
+    "svc_core.agent": 3763,  # the one text with all names answers in other words
     "svc_core.automations": 428,
     "svc_core.base": 706,
     "svc_core.catalog": 1442,
@@ -46,7 +46,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.outbox": 253,
     "svc_core.payments": 1380,
     "svc_core.projects": 103,
-    "svc_core.reports": 3380,
+    "svc_core.reports": 3377,
     "svc_core.search": 1019,
     "svc_core.testing": 3385,
     "svc_core.text": 3733,
@@ -71,7 +71,7 @@ CODE_LINES: dict[str, int] = {
 """The most that each package may have. A line that rises has its reason beside it."""
 
 
-PRODUCT_LINES = 67_076
+PRODUCT_LINES = 67_086
 """The most that all packages may have together."""
 
 
