@@ -37,7 +37,7 @@ CODE_LINES: dict[str, int] = {
     "svc_core.intel.incidents": 1265,
     "svc_core.intel.intake": 1221,
     "svc_core.intel.linking": 560,
-    "svc_core.intel.news": 735,
+    "svc_core.intel.news": 737,  # vectors are read once for all subjects of a report
     "svc_core.intel.signals": 1126,
     "svc_core.intel.vulnerabilities": 155,
     "svc_core.knowledge": 545,
@@ -71,7 +71,7 @@ CODE_LINES: dict[str, int] = {
 """The most that each package may have. A line that rises has its reason beside it."""
 
 
-PRODUCT_LINES = 67_086
+PRODUCT_LINES = 67_088
 """The most that all packages may have together."""
 
 
